@@ -1,0 +1,200 @@
+#include <weft/extent.h>
+
+#include <algorithm>
+#include <cctype>
+#include <ostream>
+
+#include <weft/error.h>
+
+namespace weft {
+
+// An atom is a symbol, or a quotient of an extent by a number, or a product of extents; `text` identifies it.
+struct Extent::Term {
+  Index coefficient = 1;
+  std::string text;
+  std::vector<Extent> parts;   // quotient: the numerator; product: the factors; symbol: empty
+  Index divisor = 0;           // > 0 for a quotient
+};
+
+namespace {
+bool is_identifier(std::string_view text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0]))) return false;
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+Index floor_quotient(Index a, Index b) { return a / b - (a % b < 0 ? 1 : 0); }
+}  // namespace
+
+Extent::Extent(const std::string& symbol) {
+  WEFT_REQUIRE(is_identifier(symbol), text, "extent: expected a number or a symbol name, got \"", symbol, "\"");
+  terms_ = std::make_shared<const Terms>(Terms{Term{1, symbol, {}, 0}});
+}
+
+Extent Extent::from_terms(Terms terms, Index constant) {
+  std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.text < b.text; });
+  Terms merged;
+  for (Term& term : terms) {
+    if (!merged.empty() && merged.back().text == term.text) merged.back().coefficient += term.coefficient;
+    else merged.push_back(std::move(term));
+  }
+  std::erase_if(merged, [](const Term& term) { return term.coefficient == 0; });
+  Extent result(constant);
+  if (!merged.empty()) result.terms_ = std::make_shared<const Terms>(std::move(merged));
+  return result;
+}
+
+Index Extent::evaluate(const Bindings& bindings) const {
+  Index value = constant_;
+  if (!terms_) return value;
+  for (const Term& term : *terms_) {
+    Index atom = 1;
+    if (term.divisor > 0) atom = floor_quotient(term.parts[0].evaluate(bindings), term.divisor);
+    else if (!term.parts.empty()) for (const Extent& part : term.parts) atom *= part.evaluate(bindings);
+    else {
+      auto found = bindings.find(term.text);
+      WEFT_REQUIRE(found != bindings.end(), shape, "symbol ", term.text, " is not bound by any input");
+      atom = found->second;
+    }
+    value += term.coefficient * atom;
+  }
+  return value;
+}
+
+void Extent::collect_symbols(std::vector<std::string>& out) const {
+  if (!terms_) return;
+  for (const Term& term : *terms_) {
+    for (const Extent& part : term.parts) part.collect_symbols(out);
+    if (term.parts.empty() && std::find(out.begin(), out.end(), term.text) == out.end()) out.push_back(term.text);
+  }
+}
+
+bool Extent::is_symbol(std::string_view name) const {
+  return terms_ && constant_ == 0 && terms_->size() == 1 && (*terms_)[0].coefficient == 1 && (*terms_)[0].text == name;
+}
+
+Extent operator+(const Extent& a, const Extent& b) {
+  if (a.is_number() && b.is_number()) return Extent(a.constant_ + b.constant_);
+  Extent::Terms terms;
+  if (a.terms_) terms = *a.terms_;
+  if (b.terms_) terms.insert(terms.end(), b.terms_->begin(), b.terms_->end());
+  return Extent::from_terms(std::move(terms), a.constant_ + b.constant_);
+}
+
+Extent operator-(const Extent& a, const Extent& b) { return a + Extent(-1) * b; }
+
+Extent operator*(const Extent& a, const Extent& b) {
+  if (!a.is_number() && !b.is_number()) {
+    std::vector<Extent> parts{a, b};
+    if (to_text(b) < to_text(a)) std::swap(parts[0], parts[1]);
+    std::string text = "(" + to_text(parts[0]) + ")*(" + to_text(parts[1]) + ")";
+    return Extent::from_terms({Extent::Term{1, std::move(text), std::move(parts), 0}}, 0);
+  }
+  const Extent& symbolic = a.is_number() ? b : a;
+  const Index factor = a.is_number() ? a.constant_ : b.constant_;
+  Extent::Terms terms;
+  if (symbolic.terms_) terms = *symbolic.terms_;
+  for (auto& term : terms) term.coefficient *= factor;
+  return Extent::from_terms(std::move(terms), symbolic.constant_ * factor);
+}
+
+Extent floor_div(const Extent& a, Index divisor) {
+  WEFT_REQUIRE(divisor > 0, shape, "extent: expected a positive divisor, got ", divisor);
+  if (divisor == 1) return a;
+  if (a.is_number()) return Extent(floor_quotient(a.constant_, divisor));
+  std::string text = "(" + to_text(a) + ")/" + std::to_string(divisor);
+  return Extent::from_terms({Extent::Term{1, std::move(text), {a}, divisor}}, 0);
+}
+
+bool operator==(const Extent& a, const Extent& b) {
+  if (a.constant_ != b.constant_ || a.is_number() != b.is_number()) return false;
+  if (a.terms_ == b.terms_) return true;
+  return std::equal(a.terms_->begin(), a.terms_->end(), b.terms_->begin(), b.terms_->end(),
+                    [](const Extent::Term& s, const Extent::Term& t) { return s.coefficient == t.coefficient && s.text == t.text; });
+}
+
+std::string to_text(const Extent& extent) {
+  if (extent.is_number()) return std::to_string(extent.constant_);
+  std::string text;
+  for (const auto& term : *extent.terms_) {
+    if (term.coefficient < 0) text += "-";
+    else if (!text.empty()) text += "+";
+    if (std::abs(term.coefficient) != 1) text += std::to_string(std::abs(term.coefficient)) + "*";
+    text += term.text;
+  }
+  if (extent.constant_ > 0) text += "+" + std::to_string(extent.constant_);
+  if (extent.constant_ < 0) text += std::to_string(extent.constant_);
+  return text;
+}
+
+namespace {
+// extent = ["-"] term { ("+" | "-") term };  term = factor { ("*" factor) | ("/" number) };  factor = number | name | "(" extent ")"
+class ExtentParser {
+ public:
+  explicit ExtentParser(std::string_view text) : text_(text) {}
+  Extent whole() {
+    Extent value = sum();
+    WEFT_REQUIRE(at_ == text_.size(), text, "extent: unexpected \"", text_.substr(at_), "\" in \"", text_, "\"");
+    return value;
+  }
+
+ private:
+  bool take(char c) {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  Extent sum() {
+    Extent value = take('-') ? Extent(-1) * term() : term();
+    for (;;) {
+      if (take('+')) value = value + term();
+      else if (take('-')) value = value - term();
+      else return value;
+    }
+  }
+  Extent term() {
+    Extent value = factor();
+    for (;;) {
+      if (take('*')) value = value * factor();
+      else if (take('/')) {
+        Extent divisor = factor();
+        WEFT_REQUIRE(divisor.is_number(), text, "extent: expected a number after / in \"", text_, "\"");
+        value = floor_div(value, divisor.constant());
+      } else return value;
+    }
+  }
+  Extent factor() {
+    if (take('(')) {
+      Extent value = sum();
+      WEFT_REQUIRE(take(')'), text, "extent: expected ) in \"", text_, "\"");
+      return value;
+    }
+    std::size_t end = at_;
+    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_')) ++end;
+    std::string word(text_.substr(at_, end - at_));
+    WEFT_REQUIRE(!word.empty(), text, "extent: expected a number or a name in \"", text_, "\"");
+    at_ = end;
+    if (!std::isdigit(static_cast<unsigned char>(word[0]))) return Extent(word);
+    WEFT_REQUIRE(word.size() < 19 && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); }), text,
+                 "extent: expected a number, got \"", word, "\"");
+    return Extent(std::stoll(word));
+  }
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+}  // namespace
+
+Extent parse_extent(std::string_view text) { return ExtentParser(text).whole(); }
+
+std::ostream& operator<<(std::ostream& out, const Extent& extent) { return out << to_text(extent); }
+
+std::string to_text(const Shape& shape) {
+  std::string text = "[";
+  for (std::size_t k = 0; k < shape.size(); ++k) text += (k ? ", " : "") + to_text(shape[k]);
+  return text + "]";
+}
+
+bool is_static(const Shape& shape) {
+  return std::all_of(shape.begin(), shape.end(), [](const Extent& e) { return e.is_number(); });
+}
+
+}  // namespace weft

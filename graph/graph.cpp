@@ -1,0 +1,138 @@
+#include <weft/graph.h>
+
+#include <algorithm>
+
+#include "check.h"
+#include "storage.h"
+
+namespace weft {
+
+AxisMap identity_map(int rank) {
+  AxisMap map(static_cast<std::size_t>(rank));
+  for (int k = 0; k < rank; ++k) map[static_cast<std::size_t>(k)].axis = k;
+  return map;
+}
+
+Graph::Graph(std::string graph_name) : name(std::move(graph_name)), storage_(std::make_unique<Storage>()) {}
+Graph::~Graph() = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+
+std::size_t Graph::size() const { return boost::num_vertices(storage_->list); }
+const Node& Graph::node(NodeId id) const { return storage_->list[id.value]; }
+int Graph::arity(NodeId id) const { return static_cast<int>(boost::in_degree(id.value, storage_->list)); }
+
+NodeId Graph::operand(NodeId id, int position) const {
+  auto edge = boost::in_edges(id.value, storage_->list).first + position;
+  return id_of(boost::source(*edge, storage_->list));
+}
+const AxisMap& Graph::map(NodeId id, int position) const {
+  auto edge = boost::in_edges(id.value, storage_->list).first + position;
+  return storage_->list[*edge].map;
+}
+
+std::vector<NodeId> Graph::users(NodeId id) const {
+  std::vector<NodeId> result;
+  auto [edge, end] = boost::out_edges(id.value, storage_->list);
+  for (; edge != end; ++edge) result.push_back(id_of(boost::target(*edge, storage_->list)));
+  return result;
+}
+int Graph::user_count(NodeId id) const { return static_cast<int>(boost::out_degree(id.value, storage_->list)); }
+
+NodeId Graph::add(Node node, std::vector<Operand> operands) {
+  check_node(*this, node, operands);
+  auto& list = storage_->list;
+  const auto vertex = boost::add_vertex(std::move(node), list);
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    boost::add_edge(operands[k].node.value, vertex, Use{static_cast<int>(k), std::move(operands[k].map)}, list);
+  return id_of(vertex);
+}
+
+Expr Graph::input(const std::string& input_name, DType dtype, const Shape& shape, Order order) {
+  const bool identifier = !input_name.empty() && !std::isdigit(static_cast<unsigned char>(input_name[0])) &&
+                          std::all_of(input_name.begin(), input_name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  WEFT_REQUIRE(identifier, usage, "input: expected a name of letters, digits and _ that does not start with a digit, got \"", input_name, "\"");
+  WEFT_REQUIRE(!storage_->input_names.contains(input_name), usage, "input: this graph already has an input %", input_name,
+               "\n  choose another name");
+  Node node;
+  node.kind = Kind::input;
+  node.dtype = dtype;
+  node.domain = shape;
+  node.kept = static_cast<int>(shape.size());
+  node.order = order;
+  node.payload = input_name;
+  const NodeId id = add(std::move(node));
+  storage_->input_names.emplace(input_name, id);
+  inputs.push_back(id);
+  return Expr(*this, id);
+}
+
+Expr Graph::constant(const Scalar& value) {
+  Node node;
+  node.kind = Kind::constant;
+  node.dtype = value.dtype();
+  node.payload = value;
+  return Expr(*this, add(std::move(node)));
+}
+
+Expr Graph::constant(const Array& array) {
+  if (array.rank() == 0) return constant(Scalar::load(array.dtype(), array.data()));
+  Node node;
+  node.kind = Kind::constant;
+  node.dtype = array.dtype();
+  for (Index size : array.shape()) node.domain.emplace_back(size);
+  node.kept = array.rank();
+  node.payload = array.copy(Order::c);
+  return Expr(*this, add(std::move(node)));
+}
+
+Expr Graph::constant(DType dtype, const Dims& dims, const std::vector<double>& row_major) {
+  WEFT_REQUIRE(element_count(dims) == static_cast<Index>(row_major.size()), shape, "constant: shape ", to_text(dims), " holds ",
+               element_count(dims), " values but got ", row_major.size());
+  Array array(dtype, dims, Order::c);
+  auto* bytes = static_cast<std::byte*>(array.data());
+  for (std::size_t k = 0; k < row_major.size(); ++k) Scalar::of(dtype, row_major[k]).store(bytes + k * size_of(dtype));
+  return constant(array);
+}
+
+Expr Graph::extent(const Extent& value) {
+  if (value.is_number()) return constant(Scalar::of(i64, value.constant()));
+  Node node;
+  node.kind = Kind::extent;
+  node.dtype = i64;
+  node.payload = value;
+  return Expr(*this, add(std::move(node)));
+}
+
+NodeId Graph::apply(Op op, DType dtype, Shape domain, std::vector<Operand> operands, Order order) {
+  Node node;
+  node.op = op;
+  node.dtype = dtype;
+  node.kept = static_cast<int>(domain.size());
+  node.domain = std::move(domain);
+  node.order = order;
+  return add(std::move(node), std::move(operands));
+}
+
+NodeId Graph::fold(AccumulatorId acc, Op op, DType dtype, Shape domain, int kept, std::vector<Operand> operands, Order order) {
+  if (kept == static_cast<int>(domain.size())) return apply(op, dtype, std::move(domain), std::move(operands), order);
+  Node node;
+  node.op = op;
+  node.dtype = dtype;
+  node.domain = std::move(domain);
+  node.kept = kept;
+  node.mode = Mode::accumulate;
+  node.accumulator = acc;
+  node.order = order;
+  return add(std::move(node), std::move(operands));
+}
+
+DType Expr::dtype() const { return graph_->node(id_).dtype; }
+Shape Expr::shape() const { return graph_->node(id_).shape(); }
+int Expr::rank() const { return graph_->node(id_).kept; }
+std::string Expr::name() const {
+  const Node& node = graph_->node(id_);
+  return "%" + (node.kind == Kind::input ? node.name() : std::to_string(id_.value));
+}
+
+}  // namespace weft

@@ -1,0 +1,42 @@
+// How values along a folded axis become one: the accumulators, and the order in which they do it.
+//
+// An accumulator is a monoid: a unit and an associative combine. Float sums and products are not associative, so the
+// order is part of their meaning and is the same in the interpreter and in every compiled loop, whatever the layout,
+// vector width or number of threads:
+//
+//   along one folded axis of N elements
+//     leaf k holds elements [1024 k, 1024 (k+1));
+//     within a leaf slot s (0..15) folds its elements s, s+16, s+32, .. one after the other, starting at the unit;
+//     the slots combine in a tree: s with s+8, then s+4, s+2, s+1 (lower index on the left);
+//     leaves combine in a balanced binary tree: perfect subtrees of 2^k leaves, left to right, and at the end the
+//     remaining subtrees from the smallest (rightmost) to the largest (larger one on the left).
+//   several folded axes: the last one is folded first, then the one before it folds those results, and so on.
+//
+// The unit of a float sum is -0.0 (adding it changes no bit); a fold over zero elements gives +0.0.
+// max, min, any, all and integer accumulators do not depend on the order.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <weft/dtype.h>
+#include <weft/shape.h>
+
+namespace weft {
+
+enum class AccumulatorId : std::uint8_t { none, sum, prod, max, min, any, all };
+
+inline constexpr Index fold_slots = 16;
+inline constexpr Index fold_leaf = 1024;
+
+std::string_view name_of(AccumulatorId acc);
+std::optional<AccumulatorId> find_accumulator(std::string_view name);
+// What an accumulator starts from: -0.0 for float sum, 1 for prod, -inf / lowest for max, +inf / highest for min.
+Scalar unit(AccumulatorId acc, DType dtype);
+Scalar combine(AccumulatorId acc, const Scalar& a, const Scalar& b);
+// The value of a fold over no element; nullopt for max and min (an error at the call).
+std::optional<Scalar> empty_value(AccumulatorId acc, DType dtype);
+// Whether the order of combining can change bits: float sum and prod.
+bool is_ordered(AccumulatorId acc, DType dtype);
+
+}  // namespace weft

@@ -1,0 +1,80 @@
+// Node and Use: broadcast and accumulate are one idea.
+//
+// A node owns an ordered domain of axes (extents). Its first `kept` axes are its result; the rest are folded away by an
+// accumulator. A Use (one per operand) says which domain axis each operand axis follows. A domain axis the operand
+// does not mention is a broadcast; an axis the result does not keep is an accumulate; a map out of order is a
+// transpose; a map with start and step is a slice or a flip. Reverse mode reads the edge backwards, so broadcast and
+// accumulate swap by construction.
+//
+//   %0: f64[i:n] = sum(j:m) multiply(%x[i,j], %w[j])     domain [n, m], kept 1, maps {i, j} and {j}
+//
+// Invariants (checked by Graph::add and verify):
+//   G1 operands precede users        G2 operands are stored in position order
+//   G3 a map has one reference per operand axis, names each domain axis at most once and stays in bounds
+//   G4 mapped extents agree: step 1 and start 0 need equal extents
+//   G5 dtype is what the op row's rule gives    G6 mode broadcast iff kept == |domain|
+//   G7 every folded axis is mentioned by some operand (Graph::fold multiplies or powers otherwise)
+// Pure values.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <weft/accumulator.h>
+#include <weft/array.h>
+#include <weft/extent.h>
+#include <weft/op.h>
+
+namespace weft {
+
+struct NodeId {
+  std::uint32_t value = UINT32_MAX;
+  friend auto operator<=>(NodeId, NodeId) = default;
+};
+
+// The index on one operand axis: start + step * loop[axis]; axis < 0: fixed at start.
+struct AxisRef {
+  int axis = -1;
+  Extent start = 0;
+  Index step = 1;
+  bool is_identity() const { return axis >= 0 && step == 1 && start.is(0); }
+  friend bool operator==(const AxisRef&, const AxisRef&) = default;
+};
+using AxisMap = std::vector<AxisRef>;                        // one per operand axis
+AxisMap identity_map(int rank);                              // axis k follows domain axis k
+
+struct Operand {
+  NodeId node;
+  AxisMap map;
+};
+
+enum class Mode : std::uint8_t { broadcast, accumulate };
+
+// input: `name`; constant: `scalar` (rank 0) or `array`; iota: i64 value of the first domain axis' index;
+// extent: i64 scalar, the value of `extent`; apply: an op over operands.
+enum class Kind : std::uint8_t { input, constant, iota, extent, apply };
+
+struct Node {
+  Kind kind = Kind::apply;
+  Op op = Op::copy;
+  DType dtype = f64;
+  Shape domain;                                              // kept axes first, folded axes after
+  int kept = 0;
+  Mode mode = Mode::broadcast;
+  AccumulatorId accumulator = AccumulatorId::none;
+  Order order = Order::c;                                    // alignment rule and preferred layout when stored
+  std::variant<std::monostate, std::string, Scalar, Array, Extent> payload;
+
+  int rank() const { return kept; }
+  Shape shape() const { return Shape(domain.begin(), domain.begin() + kept); }
+  const std::string& name() const { return std::get<std::string>(payload); }
+};
+
+}  // namespace weft
+
+template <> struct std::hash<weft::NodeId> {
+  std::size_t operator()(weft::NodeId id) const noexcept { return id.value; }
+};

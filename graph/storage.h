@@ -1,0 +1,22 @@
+// How a Graph is stored: a Boost adjacency_list whose vertices carry nodes and whose edges run operand -> user.
+#pragma once
+#include <boost/graph/adjacency_list.hpp>
+#include <string>
+#include <unordered_map>
+
+#include <weft/graph.h>
+
+namespace weft {
+
+struct Use {
+  int position = 0;
+  AxisMap map;
+};
+
+struct Graph::Storage {
+  using List = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Node, Use>;
+  List list;
+  std::unordered_map<std::string, NodeId> input_names;
+};
+
+}  // namespace weft

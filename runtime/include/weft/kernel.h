@@ -1,0 +1,41 @@
+// How finished machine code is run: plain data that the runtime understands without knowing who made it.
+//
+// A Kernel is a list of stages, run in order. A stage is a loop over `units` of its outermost axis: unit k covers
+// a fixed range of that axis which depends on extents only, never on the number of threads. Slices [begin, end) of a
+// stage are independent of each other, so any number of threads may run them in any order; a reduction over the outer
+// axis writes one partial result per unit to an array, and a following stage with a single unit folds those partials
+// in a fixed tree. Results are therefore the same bits for any number of threads.
+//
+//   K1 slices of a stage are independent       K2 stages run in order
+//   K3 what a unit covers depends on extents only   K4 `code` keeps the machine code alive
+//
+// Immutable after construction; safe to run from several threads at once with different slots and scratch.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/shape.h>
+
+namespace weft {
+
+// slots: the address of element [0, .., 0] of every array; sizes: extents, strides (bytes) and derived numbers;
+// scratch: `Stage::scratch` bytes private to the calling thread, 64-byte aligned.
+using StageFn = void (*)(void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch);
+
+struct Stage {
+  StageFn run = nullptr;
+  int units = -1;          // index into sizes of the number of units; -1: one unit, always serial
+  int unit_work = -1;      // index into sizes of the estimated cost of a unit in nanoseconds; -1: unknown, small
+  int scratch = -1;        // index into sizes of the scratch bytes a thread needs; -1: none
+  std::string name;        // for reports
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<Stage> stages;
+  std::shared_ptr<const void> code;
+};
+
+}  // namespace weft
