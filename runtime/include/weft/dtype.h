@@ -104,6 +104,8 @@ class Scalar {
  public:
   Scalar() = default;
   template <class T> requires std::is_arithmetic_v<T> explicit Scalar(T value) : Scalar(of(dtype_of<T>(), value)) {}
+  explicit Scalar(Eigen::half value) : Scalar(of(DType::f16, static_cast<float>(value))) {}
+  explicit Scalar(Eigen::bfloat16 value) : Scalar(of(DType::bf16, static_cast<float>(value))) {}
   // `value` converted to `dtype` by the cast rules: floats round to nearest even; float to integer saturates with
   // NaN to 0; integer to integer wraps; anything to bool is "differs from zero".
   template <class T> static Scalar of(DType dtype, T value) {

@@ -1,0 +1,55 @@
+// Runs the stages of a Kernel: serially, or on several threads. Other transports can be written against this interface.
+//
+//   std::shared_ptr<Executor> executor = make_executor(4);
+//   executor->run(kernel, slots, sizes);
+//
+// A stage's units are independent and what a unit covers does not depend on the executor, so the results are the same
+// bits for any number of threads. Kernels cannot throw: everything is checked before launch, and machine code has no
+// way to. Scratch memory is one buffer per thread, kept until the thread ends and grown when a stage asks for more.
+//
+// Thread-safe: one executor may run many kernels from many threads at once. Sharing an executor shares its workers;
+// each make_executor(n) has its own. Cost: the serial path allocates nothing once a thread's scratch is large enough.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include <weft/kernel.h>
+#include <weft/thread_pool.h>
+
+namespace weft {
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual void run(const Stage& stage, void* const* slots, const Index* sizes) const = 0;
+  virtual int threads() const = 0;
+  void run(const Kernel& kernel, void* const* slots, const Index* sizes) const {
+    for (const Stage& stage : kernel.stages) run(stage, slots, sizes);
+  }
+};
+
+class SerialExecutor final : public Executor {
+ public:
+  using Executor::run;
+  void run(const Stage& stage, void* const* slots, const Index* sizes) const override;
+  int threads() const override { return 1; }
+};
+
+class ThreadExecutor final : public Executor {
+ public:
+  explicit ThreadExecutor(int threads);  // workers start when a stage first has enough work for them
+  using Executor::run;
+  void run(const Stage& stage, void* const* slots, const Index* sizes) const override;
+  int threads() const override { return threads_; }
+
+ private:
+  int threads_;
+  mutable std::once_flag started_;
+  mutable std::unique_ptr<ThreadPool> pool_;
+};
+
+// 1: serial; 0: as many threads as the machine has; n: n threads, the caller included.
+std::shared_ptr<Executor> make_executor(int threads);
+
+}  // namespace weft

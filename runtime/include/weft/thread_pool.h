@@ -1,0 +1,43 @@
+// A parallel loop over independent units.
+//
+//   ThreadPool pool(4);                                         // the calling thread and 3 workers
+//   pool.run(units, smallest, [&](Index begin, Index end) { .. });   // returns when every unit is done
+//
+// Slices are claimed dynamically: large ones first, never smaller than `smallest` units except at the end. The caller
+// works too and waits only for slices that somebody has already begun, so nested calls and calls from several threads
+// at once cannot block each other. The work must not throw. A thin layer over Eigen's non-blocking ThreadPool.
+//
+// Thread-safe. Cost: one small allocation and one wake-up per worker asked for; figures in executor.h.
+#pragma once
+#include <memory>
+
+#include <weft/shape.h>
+
+namespace weft {
+
+class ThreadPool {
+ public:
+  explicit ThreadPool(int threads);  // at least 1, the caller included
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return threads_; }
+  // Calls work(begin, end) on disjoint slices that cover [0, units) once.
+  template <class Work> void run(Index units, Index smallest, const Work& work) const {
+    run(units, smallest, [](const void* context, Index begin, Index end) {
+      (*static_cast<const Work*>(context))(begin, end);
+    }, &work);
+  }
+
+ private:
+  using Call = void (*)(const void* context, Index begin, Index end);
+  void run(Index units, Index smallest, Call call, const void* context) const;
+  struct Workers;
+  int threads_;
+  std::unique_ptr<Workers> workers_;
+};
+
+int hardware_threads();  // at least 1
+
+}  // namespace weft
