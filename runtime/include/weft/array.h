@@ -90,7 +90,7 @@ class View {
   void set(const Dims& index, const Scalar& value) const;
 
  private:
-  void check() const;
+  void check();
   void check_access(DType wanted, bool write) const;
   Index offset(const Index* index, std::size_t count) const;  // in elements; throws if out of bounds
   int axis_of(const char* what, int axis, int rank) const;    // negative axes count from the end

@@ -1,0 +1,66 @@
+#include <weft/executor.h>
+
+#include <algorithm>
+
+#include <weft/error.h>
+#include <weft/memory.h>
+
+namespace weft {
+
+namespace {
+
+constexpr Index parallel_from = 15'000;  // ns of estimated work below which waking a worker costs more than it gains
+constexpr Index slice_work = 20'000;     // ns that a slice should take at least
+
+// The scratch of this thread. Kernels never call back into weft, so at most one stage per thread uses it at a time.
+std::byte* scratch_of_thread(Index bytes) {
+  struct Scratch {
+    std::shared_ptr<void> memory;
+    Index bytes = 0;
+  };
+  thread_local Scratch scratch;
+  if (bytes > scratch.bytes) {
+    scratch.memory.reset();
+    scratch.memory = allocate(static_cast<std::size_t>(bytes));
+    scratch.bytes = bytes;
+  }
+  return static_cast<std::byte*>(scratch.memory.get());
+}
+
+Index value_of(int position, const Index* sizes, Index otherwise) { return position < 0 ? otherwise : sizes[position]; }
+
+void run_slice(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end) {
+  const Index bytes = value_of(stage.scratch, sizes, 0);
+  stage.run(slots, sizes, begin, end, bytes > 0 ? scratch_of_thread(bytes) : nullptr);
+}
+
+}  // namespace
+
+void SerialExecutor::run(const Stage& stage, void* const* slots, const Index* sizes) const {
+  const Index units = value_of(stage.units, sizes, 1);
+  if (units > 0) run_slice(stage, slots, sizes, 0, units);
+}
+
+ThreadExecutor::ThreadExecutor(int threads) : threads_(threads) {
+  WEFT_REQUIRE(threads >= 1, usage, "an executor needs at least 1 thread, got ", threads);
+}
+
+void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* sizes) const {
+  const Index units = value_of(stage.units, sizes, 1);
+  if (units <= 0) return;
+  const Index unit_work = value_of(stage.unit_work, sizes, 0);
+  const bool is_small = unit_work < parallel_from && unit_work * std::min(units, parallel_from) < parallel_from;
+  if (units == 1 || threads_ == 1 || is_small) return run_slice(stage, slots, sizes, 0, units);
+  std::call_once(started_, [&] { pool_ = std::make_unique<ThreadPool>(threads_); });
+  const Index smallest = std::max<Index>(1, slice_work / std::max<Index>(1, unit_work));
+  pool_->run(units, smallest, [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); });
+}
+
+std::shared_ptr<Executor> make_executor(int threads) {
+  WEFT_REQUIRE(threads >= 0, usage, "threads must be 0 (all of the machine) or more, got ", threads);
+  const int count = threads == 0 ? hardware_threads() : threads;
+  if (count == 1) return std::make_shared<SerialExecutor>();
+  return std::make_shared<ThreadExecutor>(count);
+}
+
+}  // namespace weft

@@ -1,0 +1,85 @@
+#include <weft/thread_pool.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#define EIGEN_USE_THREADS
+#include <unsupported/Eigen/CXX11/ThreadPool>
+
+#include <weft/error.h>
+
+namespace weft {
+
+namespace {
+
+// One parallel loop. Counted by reference: a worker that wakes up after the loop is over finds nothing left to claim
+// and only drops its reference, so the caller need not wait for workers that never began.
+struct Job {
+  Index units;
+  Index smallest;
+  Index shares;  // 2 x threads
+  void (*call)(const void* context, Index begin, Index end);
+  const void* context;
+  std::atomic<Index> next{0};
+  std::atomic<Index> done{0};
+  std::atomic<int> references;
+
+  // Half of a fair share of what is left: big slices while there is much to do, small ones to end together.
+  bool claim(Index& begin, Index& end) {
+    begin = next.load(std::memory_order_relaxed);
+    do {
+      if (begin >= units) return false;
+      end = std::min(units, begin + std::max(smallest, (units - begin) / shares));
+    } while (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed));
+    return true;
+  }
+  void work() {
+    Index finished = 0;
+    for (Index begin = 0, end = 0; claim(begin, end); finished += end - begin) call(context, begin, end);
+    if (finished > 0 && done.fetch_add(finished, std::memory_order_acq_rel) + finished == units) done.notify_all();
+  }
+  void wait() {
+    for (Index seen = done.load(std::memory_order_acquire); seen != units; seen = done.load(std::memory_order_acquire))
+      done.wait(seen, std::memory_order_acquire);
+  }
+  void release() {
+    if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+};
+
+}  // namespace
+
+struct ThreadPool::Workers {
+  // No spinning: an idle worker must not take a core from its neighbours.
+  explicit Workers(int count) : pool(count, false) {}
+  Eigen::ThreadPool pool;
+};
+
+ThreadPool::ThreadPool(int threads) : threads_(threads) {
+  WEFT_REQUIRE(threads >= 1, usage, "a thread pool needs at least 1 thread, got ", threads);
+  if (threads > 1) workers_ = std::make_unique<Workers>(threads - 1);
+}
+
+ThreadPool::~ThreadPool() = default;
+
+void ThreadPool::run(Index units, Index smallest, Call call, const void* context) const {
+  if (units <= 0) return;
+  smallest = std::max<Index>(smallest, 1);
+  const Index slices = (units + smallest - 1) / smallest;
+  const int helpers = static_cast<int>(std::min<Index>(threads_, slices)) - 1;
+  if (helpers == 0) return call(context, 0, units);
+  Job* job = new Job{units, smallest, 2 * Index{threads_}, call, context, {}, {}, helpers + 1};
+  for (int i = 0; i < helpers; ++i)
+    workers_->pool.Schedule([job] {
+      job->work();
+      job->release();
+    });
+  job->work();
+  job->wait();
+  job->release();
+}
+
+int hardware_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+}  // namespace weft
