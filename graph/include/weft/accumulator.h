@@ -14,6 +14,8 @@
 //
 // The unit of a float sum is -0.0 (adding it changes no bit); a fold over zero elements gives +0.0.
 // max, min, any, all and integer accumulators do not depend on the order.
+// f16 and bf16: the value of each element is rounded to its dtype (as any node's value is), then everything is folded in
+// f32 and rounded once at the end.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -36,6 +38,11 @@ Scalar unit(AccumulatorId acc, DType dtype);
 Scalar combine(AccumulatorId acc, const Scalar& a, const Scalar& b);
 // The value of a fold over no element; nullopt for max and min (an error at the call).
 std::optional<Scalar> empty_value(AccumulatorId acc, DType dtype);
+// sum and prod take numbers, any and all take bool, max and min take every dtype.
+bool accepts(AccumulatorId acc, DType dtype);
+// Folds `count` values along one axis in the order above; `step` in bytes. The result is written to `result` (one element).
+// No value: the empty value, or the unit for max and min. About 1e8 to 1e9 elements a second.
+void fold_values(AccumulatorId acc, DType dtype, const void* values, Index count, Index step, void* result);
 // Whether the order of combining can change bits: float sum and prod.
 bool is_ordered(AccumulatorId acc, DType dtype);
 

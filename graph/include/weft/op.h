@@ -1,12 +1,14 @@
 // The op table as data: names, arity and dtype rule of every elementwise operation, and its value on numbers.
 // Source: ops.def, one row per op. Pure functions; thread-safe.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include <weft/dtype.h>
+#include <weft/shape.h>
 
 namespace weft {
 
@@ -37,5 +39,11 @@ std::optional<DType> result_dtype(Op op, std::span<const DType> operands, DType 
 // The value of an op on numbers: the oracle and the constant folder. Operands obey the rule.
 // Each operation is done in the operands' dtype (f32 in float; f16 and bf16 in float, rounded once at the end).
 Scalar evaluate(Op op, std::span<const Scalar> operands, DType result);
+
+// The same along a line of elements: operand p's element k is at operands[p] + k * steps[p], the result's at result + k * step;
+// steps in bytes. No alignment beyond the element's is assumed. About 1e8 to 1e9 elements a second for cheap ops.
+using OpLoop = void (*)(Index count, const std::byte* const* operands, const Index* steps, std::byte* result, Index step);
+// `operand`: the dtype of the last operand; throws Error(dtype) if the rule does not admit it.
+OpLoop op_loop(Op op, DType operand, DType result);
 
 }  // namespace weft
