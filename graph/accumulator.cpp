@@ -1,0 +1,147 @@
+#include <weft/accumulator.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "meaning.h"
+
+namespace weft {
+namespace {
+
+using number::Compute;
+using number::Number;
+
+struct Row {
+  AccumulatorId id;
+  std::string_view name;
+};
+constexpr Row rows[] = {{AccumulatorId::sum, "sum"}, {AccumulatorId::prod, "prod"}, {AccumulatorId::max, "max"},
+                        {AccumulatorId::min, "min"}, {AccumulatorId::any, "any"},   {AccumulatorId::all, "all"}};
+
+// The six monoids on numbers.
+template <class T> struct Monoid {
+  AccumulatorId acc;
+
+  T start() const {
+    using Limits = std::numeric_limits<T>;
+    switch (acc) {
+      case AccumulatorId::sum: return std::is_floating_point_v<T> ? -T(0) : T(0);
+      case AccumulatorId::prod: case AccumulatorId::all: return T(1);
+      case AccumulatorId::max: return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+      case AccumulatorId::min: return Limits::has_infinity ? Limits::infinity() : Limits::max();
+      case AccumulatorId::any: case AccumulatorId::none: break;
+    }
+    return T(0);
+  }
+  T operator()(T left, T right) const {
+    const Number<T> a = left, b = right;
+    switch (acc) {
+      case AccumulatorId::sum: return (a + b).value;
+      case AccumulatorId::prod: return (a * b).value;
+      case AccumulatorId::max: return max(a, b).value;
+      case AccumulatorId::min: return min(a, b).value;
+      case AccumulatorId::any: return static_cast<T>(left != T(0) || right != T(0));
+      case AccumulatorId::all: return static_cast<T>(left != T(0) && right != T(0));
+      case AccumulatorId::none: break;
+    }
+    return left;
+  }
+};
+
+// The elements of one leaf.
+template <class T> Compute<T> fold_one_leaf(Monoid<Compute<T>> combine, const std::byte* values, Index count, Index step) {
+  std::array<Compute<T>, fold_slots> slots;
+  slots.fill(combine.start());
+  for (Index k = 0; k < count; ++k) {
+    auto& slot = slots[static_cast<std::size_t>(k % fold_slots)];
+    slot = combine(slot, static_cast<Compute<T>>(*reinterpret_cast<const T*>(values + k * step)));
+  }
+  for (std::size_t half = fold_slots / 2; half > 0; half /= 2)
+    for (std::size_t s = 0; s < half; ++s) slots[s] = combine(slots[s], slots[s + half]);
+  return slots[0];
+}
+
+// A binary counter of perfect subtrees: subtrees[k] covers 2^k leaves if bit k of `leaves` is set.
+template <class T> T fold_line(Monoid<Compute<T>> combine, const std::byte* values, Index count, Index step) {
+  std::array<Compute<T>, 64> subtrees{};
+  std::uint64_t leaves = 0;
+  for (Index first = 0; first < count; first += fold_leaf, ++leaves) {
+    Compute<T> tree = fold_one_leaf<T>(combine, values + first * step, std::min(fold_leaf, count - first), step);
+    std::size_t level = 0;
+    for (; (leaves >> level & 1) != 0; ++level) tree = combine(subtrees[level], tree);
+    subtrees[level] = tree;
+  }
+  std::optional<Compute<T>> result;
+  for (std::size_t level = 0; level < 64; ++level)
+    if ((leaves >> level & 1) != 0) result = result ? combine(subtrees[level], *result) : subtrees[level];
+  return static_cast<T>(*result);
+}
+
+template <class T> T nothing_folded(AccumulatorId acc) {
+  return static_cast<T>(acc == AccumulatorId::sum ? Compute<T>(0) : Monoid<Compute<T>>{acc}.start());
+}
+
+}  // namespace
+
+std::string_view name_of(AccumulatorId acc) {
+  for (const Row& row : rows)
+    if (row.id == acc) return row.name;
+  return "none";
+}
+
+std::optional<AccumulatorId> find_accumulator(std::string_view name) {
+  for (const Row& row : rows)
+    if (row.name == name) return row.id;
+  return std::nullopt;
+}
+
+bool accepts(AccumulatorId acc, DType dtype) {
+  switch (acc) {
+    case AccumulatorId::sum: case AccumulatorId::prod: return !is_boolean(dtype);
+    case AccumulatorId::any: case AccumulatorId::all: return is_boolean(dtype);
+    case AccumulatorId::max: case AccumulatorId::min: return true;
+    case AccumulatorId::none: break;
+  }
+  return false;
+}
+
+Scalar unit(AccumulatorId acc, DType dtype) {
+  return visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Scalar(static_cast<T>(Monoid<Compute<T>>{acc}.start()));
+  });
+}
+
+Scalar combine(AccumulatorId acc, const Scalar& a, const Scalar& b) {
+  WEFT_REQUIRE(a.dtype() == b.dtype(), dtype, name_of(acc), ": cannot combine ", a.dtype(), " with ", b.dtype());
+  return visit_dtype(a.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T left, right;
+    a.store(&left);
+    b.store(&right);
+    return Scalar(static_cast<T>(Monoid<Compute<T>>{acc}(static_cast<Compute<T>>(left), static_cast<Compute<T>>(right))));
+  });
+}
+
+std::optional<Scalar> empty_value(AccumulatorId acc, DType dtype) {
+  if (acc == AccumulatorId::max || acc == AccumulatorId::min || acc == AccumulatorId::none) return std::nullopt;
+  return visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return std::optional<Scalar>(Scalar(nothing_folded<T>(acc)));
+  });
+}
+
+void fold_values(AccumulatorId acc, DType dtype, const void* values, Index count, Index step, void* result) {
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    *static_cast<T*>(result) = count == 0 ? nothing_folded<T>(acc)
+                                          : fold_line<T>(Monoid<Compute<T>>{acc}, static_cast<const std::byte*>(values), count, step);
+  });
+}
+
+bool is_ordered(AccumulatorId acc, DType dtype) {
+  return is_floating(dtype) && (acc == AccumulatorId::sum || acc == AccumulatorId::prod);
+}
+
+}  // namespace weft
