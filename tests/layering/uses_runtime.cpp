@@ -1,0 +1,2 @@
+#include <weft/executor.h>
+#include <weft/array.h>
