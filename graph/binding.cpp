@@ -1,0 +1,152 @@
+#include <weft/binding.h>
+
+#include <algorithm>
+
+#include "storage.h"
+
+namespace weft {
+namespace {
+
+std::string name_of_node(const Graph& graph, NodeId id) { return Expr(const_cast<Graph&>(graph), id).name(); }
+
+std::string place(const Graph& graph, NodeId input, std::size_t axis) { return concat("axis ", axis, " of ", name_of_node(graph, input)); }
+
+void check_arguments(const Graph& graph, const std::vector<NodeId>& inputs, const std::vector<const View*>& arrays) {
+  std::string names;
+  std::vector<bool> seen(graph.size(), false);
+  for (NodeId id : inputs) {
+    WEFT_REQUIRE(id.value < graph.size() && graph.node(id).kind == Kind::input, usage, "%", id.value, " is not an input of graph ", graph.name);
+    WEFT_REQUIRE(!seen[id.value], usage, "input ", name_of_node(graph, id), " is listed twice");
+    seen[id.value] = true;
+    names += (names.empty() ? "" : ", ") + name_of_node(graph, id);
+  }
+  WEFT_REQUIRE(inputs.size() == arrays.size(), usage, "expected ", inputs.size(), " arrays (", names, "), got ", arrays.size());
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const Node& node = graph.node(inputs[k]);
+    const std::string name = name_of_node(graph, inputs[k]);
+    WEFT_REQUIRE(arrays[k]->dtype() == node.dtype, dtype, "input ", name, " is ", node.dtype, " but got an array of ", arrays[k]->dtype(),
+                 "\n  nothing is cast implicitly: convert the array, or declare the input as ", arrays[k]->dtype());
+    WEFT_REQUIRE(arrays[k]->rank() == node.rank(), shape, "input ", name, " has shape ", to_text(node.shape()), " but got an array of shape ",
+                 to_text(arrays[k]->shape()));
+  }
+}
+
+bool is_plain_symbol(const Extent& extent, std::string& symbol) {
+  std::vector<std::string> symbols;
+  extent.collect_symbols(symbols);
+  if (symbols.size() != 1 || !extent.is_symbol(symbols[0])) return false;
+  symbol = symbols[0];
+  return true;
+}
+
+bool can_be_negative(const Extent& extent) {
+  std::string symbol;
+  return !extent.is_number() && !is_plain_symbol(extent, symbol);
+}
+
+template <class Arrays> std::vector<const View*> pointers(const Arrays& arrays) {
+  std::vector<const View*> result;
+  for (const View& view : arrays) result.push_back(&view);
+  return result;
+}
+
+}  // namespace
+
+Bindings bind_symbols(const Graph& graph, const std::vector<NodeId>& inputs, const std::vector<const View*>& arrays, const Bindings& extra) {
+  check_arguments(graph, inputs, arrays);
+  Bindings bindings = extra;
+  std::map<std::string, std::string, std::less<>> origin;
+  for (const auto& [symbol, value] : extra) {
+    WEFT_REQUIRE(value >= 0, shape, "symbol ", symbol, " cannot be ", value);
+    origin[symbol] = "as given";
+  }
+  std::string symbol;
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    for (std::size_t axis = 0; axis < arrays[k]->shape().size(); ++axis) {
+      if (!is_plain_symbol(graph.node(inputs[k]).domain[axis], symbol)) continue;
+      const Index size = arrays[k]->shape()[axis];
+      const auto [found, is_new] = bindings.emplace(symbol, size);
+      if (is_new) origin[symbol] = "on " + place(graph, inputs[k], axis);
+      WEFT_REQUIRE(found->second == size, shape, "symbol ", symbol, " is ", found->second, " ", origin[symbol], " but ", size, " on ",
+                   place(graph, inputs[k], axis));
+    }
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    for (std::size_t axis = 0; axis < arrays[k]->shape().size(); ++axis) {
+      const Extent& extent = graph.node(inputs[k]).domain[axis];
+      const Index wanted = extent.evaluate(bindings), size = arrays[k]->shape()[axis];
+      WEFT_REQUIRE(wanted == size, shape, place(graph, inputs[k], axis), " has extent ", extent,
+                   extent.is_number() ? "" : concat(" = ", wanted), " but got ", size, " (an array of shape ", to_text(arrays[k]->shape()), ")");
+    }
+  return bindings;
+}
+
+Bindings bind_symbols(const Graph& graph, const std::vector<NodeId>& inputs, const std::vector<Array>& arrays, const Bindings& extra) {
+  return bind_symbols(graph, inputs, pointers(arrays), extra);
+}
+Bindings bind_symbols(const Graph& graph, const std::vector<NodeId>& inputs, const std::vector<View>& arrays, const Bindings& extra) {
+  return bind_symbols(graph, inputs, pointers(arrays), extra);
+}
+
+std::vector<NodeId> live_nodes(const Graph& graph, const std::vector<NodeId>& outputs) {
+  std::vector<bool> live(graph.size(), false);
+  for (NodeId id : outputs) {
+    WEFT_REQUIRE(id.value < graph.size(), usage, "output %", id.value, " is not a node of graph ", graph.name);
+    live[id.value] = true;
+  }
+  std::vector<NodeId> result;
+  for (std::size_t k = graph.size(); k-- > 0;) {   // G1: operands have smaller ids
+    if (!live[k]) continue;
+    result.push_back(id_of(k));
+    for (int p = 0; p < graph.arity(id_of(k)); ++p) live[graph.operand(id_of(k), p).value] = true;
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+void check_inputs_given(const Graph& graph, const std::vector<NodeId>& outputs, const std::vector<NodeId>& inputs) {
+  for (NodeId id : live_nodes(graph, outputs))
+    WEFT_REQUIRE(graph.node(id).kind != Kind::input || std::find(inputs.begin(), inputs.end(), id) != inputs.end(), usage,
+                 "the outputs need input ", name_of_node(graph, id), ", which is not among the inputs given");
+}
+
+bool has_call_checks(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (std::any_of(node.domain.begin(), node.domain.end(), can_be_negative)) return true;
+  if (node.mode == Mode::accumulate && !empty_value(node.accumulator, node.dtype))
+    for (std::size_t axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis)
+      if (!node.domain[axis].is_number() || node.domain[axis].is(0)) return true;
+  for (int p = 0; p < graph.arity(id); ++p)
+    for (const AxisRef& ref : graph.map(id, p))
+      if (!ref.is_identity()) return true;
+  return false;
+}
+
+void check_at_call(const Graph& graph, NodeId id, const Bindings& bindings) {
+  const Node& node = graph.node(id);
+  const std::string name = name_of_node(graph, id);
+  Dims sizes;
+  for (std::size_t axis = 0; axis < node.domain.size(); ++axis) {
+    sizes.push_back(node.domain[axis].evaluate(bindings));
+    WEFT_REQUIRE(sizes[axis] >= 0, shape, "axis ", axis, " of ", name, " has extent ", node.domain[axis], " = ", sizes[axis]);
+    if (static_cast<int>(axis) < node.kept || empty_value(node.accumulator, node.dtype)) continue;
+    WEFT_REQUIRE(sizes[axis] > 0, shape, name_of(node.accumulator), " over an axis of extent 0 has no identity; extent ", node.domain[axis],
+                 " is 0 in ", name);
+  }
+  for (int p = 0; p < graph.arity(id); ++p) {
+    const NodeId operand = graph.operand(id, p);
+    const AxisMap& map = graph.map(id, p);
+    for (std::size_t k = 0; k < map.size(); ++k) {
+      if (map[k].is_identity()) continue;
+      const Index count = map[k].axis < 0 ? 1 : sizes[static_cast<std::size_t>(map[k].axis)];
+      if (count == 0) continue;
+      const Index extent = graph.node(operand).domain[k].evaluate(bindings);
+      const Index first = map[k].start.evaluate(bindings), last = first + map[k].step * (count - 1);
+      WEFT_REQUIRE(std::min(first, last) >= 0 && std::max(first, last) < extent, shape, name, ": ",
+                   count == 1 ? concat("index ", first, " is") : concat("indices ", first, " to ", last, " are"), " outside axis ", k, " of ",
+                   name_of_node(graph, operand), ", which has extent ", graph.node(operand).domain[k],
+                   graph.node(operand).domain[k].is_number() ? "" : concat(" = ", extent));
+    }
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,24 @@
+// The reference: what a graph computes, in the most obvious way, without LLVM.
+//
+// Every node that the outputs need is evaluated once into a dense array, element by element with libm, and folds run in the
+// order of weft/accumulator.h. Compiled functions agree bit for bit where ops are exact, and within the accuracy stated
+// for vector functions elsewhere.
+//
+//   std::vector<Array> out = interpret({loss}, {x, w}, {xa, wa});
+//
+// Arrays are bound to inputs by position and may have any strides; outputs are new arrays in order c. Every call that a
+// compiled function would refuse is refused here, in the same words (weft/binding.h), before anything is computed.
+// Thread-safe on a finished graph. Cost: 10^7 to 10^8 elements a second and node; memory for all live values at once.
+#pragma once
+#include <vector>
+
+#include <weft/binding.h>
+
+namespace weft {
+
+std::vector<Array> interpret(const Graph& graph, const std::vector<NodeId>& outputs, const std::vector<NodeId>& inputs,
+                             const std::vector<Array>& arrays, const Bindings& extra = {});
+std::vector<Array> interpret(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays,
+                             const Bindings& extra = {});
+
+}  // namespace weft

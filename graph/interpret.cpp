@@ -1,0 +1,182 @@
+#include <weft/interpret.h>
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+// One operand walked over a domain: the address at the origin, and how far one step along each domain axis goes, in bytes.
+struct Walk {
+  const std::byte* origin = nullptr;
+  Dims steps;
+};
+
+Walk walk(const Array& value, const AxisMap& map, std::size_t rank, const Bindings& bindings) {
+  Walk result{static_cast<const std::byte*>(value.data()), Dims(rank, 0)};
+  for (std::size_t k = 0; k < map.size(); ++k) {
+    const Index stride = value.strides()[k] * static_cast<Index>(size_of(value.dtype()));
+    result.origin += map[k].start.evaluate(bindings) * stride;
+    if (map[k].axis >= 0) result.steps[static_cast<std::size_t>(map[k].axis)] += map[k].step * stride;
+  }
+  return result;
+}
+
+// Calls visit(origins of all operands) for every index of axes [first, last) of the domain, the last one fastest.
+template <class Visit>
+void for_each_index(const Dims& sizes, const std::vector<Walk>& walks, std::size_t first, std::size_t last,
+                    std::vector<const std::byte*> at, const Visit& visit) {
+  for (std::size_t axis = first; axis < last; ++axis)
+    if (sizes[axis] == 0) return;
+  Dims index(sizes.size(), 0);
+  for (;;) {
+    visit(at);
+    std::size_t axis = last;
+    while (axis-- > first) {
+      for (std::size_t p = 0; p < walks.size(); ++p) at[p] += walks[p].steps[axis];
+      if (++index[axis] < sizes[axis]) break;
+      for (std::size_t p = 0; p < walks.size(); ++p) at[p] -= walks[p].steps[axis] * sizes[axis];
+      index[axis] = 0;
+      if (axis == first) return;
+    }
+    if (first == last) return;
+  }
+}
+
+// result = op over axes [first, |sizes|), dense.
+void fill_box(OpLoop loop, const Dims& sizes, const std::vector<Walk>& walks, std::size_t first, const std::vector<const std::byte*>& at,
+              std::byte* result, Index size) {
+  if (first == sizes.size()) {
+    const Index steps[3] = {0, 0, 0};
+    return loop(1, at.data(), steps, result, size);
+  }
+  const std::size_t last = sizes.size() - 1;
+  Index steps[3] = {0, 0, 0};
+  for (std::size_t p = 0; p < walks.size(); ++p) steps[p] = walks[p].steps[last];
+  for_each_index(sizes, walks, first, last, at, [&](const std::vector<const std::byte*>& line) {
+    loop(sizes[last], line.data(), steps, result, size);
+    result += sizes[last] * size;
+  });
+}
+
+// Folds a dense box over all its axes, the last one first; f16 and bf16 in f32, rounded once.
+void fold_box(const Node& node, Dims sizes, const std::vector<std::byte>& box, std::byte* result) {
+  const DType dtype = node.dtype, wide = is_floating(dtype) && size_of(dtype) == 2 ? f32 : dtype;
+  const Index size = static_cast<Index>(size_of(wide)), count = element_count(sizes);
+  std::vector<std::byte> values(static_cast<std::size_t>(std::max<Index>(count, 1) * size));
+  const std::byte* from = box.data();
+  const Index narrow = static_cast<Index>(size_of(dtype));
+  op_loop(Op::cast, dtype, wide)(count, &from, &narrow, values.data(), size);
+  while (!sizes.empty()) {
+    const Index length = sizes.back();
+    sizes.pop_back();
+    const Index lines = element_count(sizes);
+    std::vector<std::byte> folded(static_cast<std::size_t>(std::max<Index>(lines, 1) * size));
+    for (Index line = 0; line < lines; ++line)
+      fold_values(node.accumulator, wide, values.data() + line * length * size, length, size, folded.data() + line * size);
+    values = std::move(folded);
+  }
+  from = values.data();
+  op_loop(Op::cast, wide, dtype)(1, &from, &size, result, narrow);
+}
+
+class Interpreter {
+ public:
+  Interpreter(const Graph& graph, Bindings bindings) : graph_(graph), bindings_(std::move(bindings)), values_(graph.size()) {}
+  Array& value(NodeId id) { return values_[id.value]; }
+
+  void evaluate_node(NodeId id) {
+    const Node& node = graph_.node(id);
+    switch (node.kind) {
+      case Kind::input: return;   // set by the caller
+      case Kind::constant:
+        value(id) = node.rank() == 0 ? Array::scalar(std::get<Scalar>(node.payload)) : std::get<Array>(node.payload);
+        return;
+      case Kind::extent: value(id) = Array::scalar(Scalar::of(i64, std::get<Extent>(node.payload).evaluate(bindings_))); return;
+      case Kind::iota: value(id) = iota(node); return;
+      case Kind::apply: value(id) = apply(id, node); return;
+    }
+  }
+
+ private:
+  Dims sizes_of(const Node& node) const {
+    Dims sizes;
+    for (const Extent& extent : node.domain) sizes.push_back(extent.evaluate(bindings_));
+    return sizes;
+  }
+
+  Array iota(const Node& node) const {
+    Array result(i64, sizes_of(node));
+    auto* values = result.View::data<Index>();
+    const Index block = result.size() == 0 ? 1 : result.size() / result.shape()[0];
+    for (Index k = 0; k < result.size(); ++k) values[k] = k / block;
+    return result;
+  }
+
+  Array apply(NodeId id, const Node& node) {
+    const Dims sizes = sizes_of(node);
+    const auto kept = static_cast<std::size_t>(node.kept);
+    const int arity = graph_.arity(id);
+    std::vector<Walk> walks;
+    std::vector<const std::byte*> origins;
+    for (int p = 0; p < arity; ++p) {
+      walks.push_back(walk(value(graph_.operand(id, p)), graph_.map(id, p), sizes.size(), bindings_));
+      origins.push_back(walks.back().origin);
+    }
+    const OpLoop loop = op_loop(node.op, graph_.node(graph_.operand(id, arity - 1)).dtype, node.dtype);
+    const Index size = static_cast<Index>(size_of(node.dtype));
+    Array result(node.dtype, Dims(sizes.begin(), sizes.begin() + node.kept));
+    auto* to = static_cast<std::byte*>(result.data());
+    if (kept == sizes.size()) {
+      fill_box(loop, sizes, walks, 0, origins, to, size);
+      return result;
+    }
+    const Dims folded(sizes.begin() + node.kept, sizes.end());
+    std::vector<std::byte> box(static_cast<std::size_t>(element_count(folded) * size));
+    for_each_index(sizes, walks, 0, kept, origins, [&](const std::vector<const std::byte*>& at) {
+      fill_box(loop, sizes, walks, kept, at, box.data(), size);
+      fold_box(node, folded, box, to);
+      to += size;
+    });
+    return result;
+  }
+
+  const Graph& graph_;
+  Bindings bindings_;
+  std::vector<Array> values_;
+};
+
+std::vector<NodeId> ids_of(const std::vector<Expr>& exprs, const Graph* graph) {
+  std::vector<NodeId> ids;
+  for (const Expr& expr : exprs) {
+    WEFT_REQUIRE(static_cast<bool>(expr), usage, "interpret: got an empty Expr");
+    WEFT_REQUIRE(&expr.graph() == graph, usage, "interpret: ", expr.name(), " belongs to graph ", expr.graph().name, ", not to graph ", graph->name);
+    ids.push_back(expr.id());
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::vector<Array> interpret(const Graph& graph, const std::vector<NodeId>& outputs, const std::vector<NodeId>& inputs,
+                             const std::vector<Array>& arrays, const Bindings& extra) {
+  const Bindings bindings = bind_symbols(graph, inputs, arrays, extra);
+  check_inputs_given(graph, outputs, inputs);
+  const std::vector<NodeId> live = live_nodes(graph, outputs);
+  for (NodeId id : live)
+    if (has_call_checks(graph, id)) check_at_call(graph, id, bindings);
+  Interpreter interpreter(graph, bindings);
+  for (std::size_t k = 0; k < inputs.size(); ++k) interpreter.value(inputs[k]) = arrays[k];
+  for (NodeId id : live) interpreter.evaluate_node(id);
+  std::vector<Array> results;
+  for (NodeId id : outputs) results.push_back(interpreter.value(id).copy(Order::c));
+  return results;
+}
+
+std::vector<Array> interpret(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays, const Bindings& extra) {
+  WEFT_REQUIRE(!outputs.empty(), usage, "interpret: expected at least one output");
+  WEFT_REQUIRE(static_cast<bool>(outputs[0]), usage, "interpret: got an empty Expr");
+  const Graph* graph = &outputs[0].graph();
+  return interpret(*graph, ids_of(outputs, graph), ids_of(inputs, graph), arrays, extra);
+}
+
+}  // namespace weft
