@@ -1,0 +1,63 @@
+#include <weft/thread_pool.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "error_text.h"
+
+using namespace weft;
+
+TEST_CASE("every unit runs exactly once for any number of threads") {
+  for (int threads = 1; threads <= 8; ++threads) {
+    const ThreadPool pool(threads);
+    CHECK(pool.threads() == threads);
+    for (const Index units : {0, 1, 2, 7, 100, 10007})
+      for (const Index smallest : {0, 1, 3, 1000}) {
+        const std::unique_ptr<std::atomic<int>[]> runs(new std::atomic<int>[units + 1]());
+        pool.run(units, smallest, [&](Index begin, Index end) {
+          for (Index i = begin; i < end; ++i) ++runs[i];
+        });
+        Index once = 0;
+        for (Index i = 0; i < units; ++i) once += runs[i] == 1;
+        REQUIRE(once == units);
+      }
+  }
+}
+
+TEST_CASE("slices are not smaller than asked for, except the last") {
+  const ThreadPool pool(3);
+  std::atomic<int> small{0};
+  pool.run(1000, 64, [&](Index begin, Index end) { small += end - begin < 64; });
+  CHECK(small <= 1);
+}
+
+TEST_CASE("a parallel loop inside a parallel loop ends") {
+  const ThreadPool pool(4);
+  std::atomic<Index> total{0};
+  pool.run(20, 1, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      pool.run(50, 1, [&](Index first, Index last) { total += last - first; });
+  });
+  CHECK(total == 1000);
+}
+
+TEST_CASE("several threads use one pool at once") {
+  const ThreadPool pool(3);
+  std::atomic<Index> total{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 4; ++t)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) pool.run(30, 1, [&](Index begin, Index end) { total += end - begin; });
+    });
+  for (auto& caller : callers) caller.join();
+  CHECK(total == 4 * 200 * 30);
+}
+
+TEST_CASE("a pool needs a thread") {
+  CHECK(error_text([] { ThreadPool pool(0); }) == "usage: a thread pool needs at least 1 thread, got 0");
+  CHECK(hardware_threads() >= 1);
+}
