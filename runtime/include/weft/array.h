@@ -114,7 +114,8 @@ class Array : public View {
   template <class T> static Array from(std::initializer_list<T> values);
   template <class T> static Array from(std::initializer_list<T> values, const Dims& shape, Order order = Order::c);
   // A copy of an Eigen matrix, vector or expression: include <weft/eigen.h>.
-  template <class Derived> static Array from(const Eigen::DenseBase<Derived>& expression);
+  template <class Expression> requires requires { typename Expression::PlainObject; }
+  static Array from(const Expression& expression);
   template <class T> static Array scalar(T value);
   static Array scalar(const Scalar& value);
   // The elements of `view`; `owner`, if given, keeps them alive. Without one the caller does.

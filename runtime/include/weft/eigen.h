@@ -74,7 +74,8 @@ template <class Derived> Array array_from(const Eigen::DenseBase<Derived>& expre
     return result;
   }
 }
-template <class Derived> Array Array::from(const Eigen::DenseBase<Derived>& expression) { return array_from(expression); }
+template <class Expression> requires requires { typename Expression::PlainObject; }
+Array Array::from(const Expression& expression) { return array_from(expression); }
 
 template <class T> using MatrixMap =
     Eigen::Map<std::conditional_t<std::is_const_v<T>,
