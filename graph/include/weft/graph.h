@@ -19,6 +19,7 @@
 namespace weft {
 
 class Graph;
+struct Slice;                                                // weft/expr.h
 
 class Expr {
  public:
@@ -30,6 +31,7 @@ class Expr {
   Shape shape() const;
   int rank() const;
   std::string name() const;                                  // "%x" for an input, "%7" otherwise
+  Expr slice(const std::vector<Slice>& slices) const;        // NumPy's x[...]: weft/expr.h
   explicit operator bool() const { return graph_ != nullptr; }
 
  private:

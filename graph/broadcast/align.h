@@ -1,0 +1,31 @@
+// Broadcasting rules as data for a node: the domain, and how each operand's axes follow it.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/graph.h>
+
+namespace weft {
+
+struct Alignment {
+  Shape domain;
+  std::vector<AxisMap> maps;                                   // one per operand
+};
+
+// The name of operand k in messages ("%x"), or "" to show its shape instead. Called only when something is wrong.
+using NameOf = std::function<std::string(std::size_t)>;
+
+// The Array API rule; `what` opens the error message.
+Alignment align_array_api(std::string_view what, const std::vector<Shape>& shapes, const NameOf& name_of);
+// The same onto a given domain: the map of an operand that may not change it (broadcast_to, assignment).
+AxisMap align_onto(std::string_view what, const Shape& shape, const Shape& target, const std::string& name);
+
+// "i", "j", .. for the axes of a domain, and an operand seen through its map: "%x[i,j]", "%w[0,j]".
+std::string axis_letter(std::size_t axis);
+std::string with_letters(const std::string& name, const AxisMap& map);
+// What to do about extents a and b that should have been equal; `numbers` is said when both are numbers.
+std::string mismatch_remedy(const Extent& a, const Extent& b, std::string_view numbers);
+
+}  // namespace weft

@@ -1,0 +1,138 @@
+#include <algorithm>
+
+#include <weft/expr.h>
+
+#include "axes.h"
+
+namespace weft {
+namespace {
+
+DType wide_dtype(DType dtype) {
+  if (is_floating(dtype)) return dtype;
+  return is_unsigned_integer(dtype) ? u64 : i64;
+}
+
+// The dtype a mean is computed in, before the result is rounded to that of x.
+DType mean_dtype(DType dtype) {
+  if (dtype == f16 || dtype == bf16) return f32;
+  return is_floating(dtype) ? dtype : f64;
+}
+DType mean_result(DType dtype) { return is_floating(dtype) ? dtype : f64; }
+
+// result = acc over `axes` of x converted to dtype. Kept axes first, then the folded ones in their order.
+Expr fold_axes(const Expr& x, AccumulatorId acc, const std::vector<int>& axes, bool keepdims, DType dtype) {
+  const Shape shape = x.shape();
+  AxisMap map(shape.size());
+  Shape domain;
+  for (int k = 0; k < static_cast<int>(shape.size()); ++k) {
+    const auto axis = static_cast<std::size_t>(k);
+    const bool folded = std::binary_search(axes.begin(), axes.end(), k);
+    if (!folded) map[axis].axis = static_cast<int>(domain.size());
+    if (!folded || keepdims) domain.push_back(folded ? Extent(1) : shape[axis]);
+  }
+  const int kept = static_cast<int>(domain.size());
+  for (int k : axes) {
+    map[static_cast<std::size_t>(k)].axis = static_cast<int>(domain.size());
+    domain.push_back(shape[static_cast<std::size_t>(k)]);
+  }
+  const Op op = x.dtype() == dtype ? Op::copy : Op::cast;
+  return Expr(x.graph(), x.graph().fold(acc, op, dtype, std::move(domain), kept, {{x.id(), std::move(map)}}));
+}
+
+Expr sum_or_prod(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims, DType dtype) {
+  const auto positions = normalize_axes(weft::name_of(acc), x, axes);
+  const DType wide = wide_dtype(x.dtype());
+  const bool mixed = (wide == u64 && is_signed_integer(dtype)) || (dtype == u64 && is_signed_integer(wide));
+  WEFT_REQUIRE(!mixed && promote(wide, dtype) == dtype, dtype, weft::name_of(acc), ": ", x.name(), " is ", x.dtype(), " and accumulates in ", wide,
+               ", which does not fit ", dtype, "\n  cast the result instead");
+  return fold_axes(x, acc, positions, keepdims, dtype);
+}
+
+Expr extremum(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) {
+  const auto positions = normalize_axes(weft::name_of(acc), x, axes);
+  WEFT_REQUIRE(!is_boolean(x.dtype()), dtype, weft::name_of(acc), ": ", x.name(), " is bool\n  use any or all, or cast it to an integer dtype");
+  return fold_axes(x, acc, positions, keepdims, x.dtype());
+}
+
+Expr predicate(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) {
+  return fold_axes(x, acc, normalize_axes(weft::name_of(acc), x, axes), keepdims, bool_);
+}
+
+// How many elements fold into one, as a scalar of `dtype`.
+Expr count_of(const Expr& x, const std::vector<int>& axes, DType dtype) {
+  Extent count = 1;
+  const Shape shape = x.shape();
+  for (int axis : axes) count = count * shape[static_cast<std::size_t>(axis)];
+  if (auto number = count.number()) return x.graph().constant(Scalar::of(dtype, *number));
+  return cast(x.graph().extent(count), dtype);
+}
+
+Expr mean_in(const Expr& x, const std::vector<int>& axes, bool keepdims, DType dtype) {
+  const Expr total = fold_axes(x, AccumulatorId::sum, axes, keepdims, dtype);
+  return total / count_of(x, axes, dtype);
+}
+
+}  // namespace
+
+Expr sum(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::sum, axes, keepdims); }
+Expr prod(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::prod, axes, keepdims); }
+Expr max(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::max, axes, keepdims); }
+Expr min(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::min, axes, keepdims); }
+Expr any(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::any, axes, keepdims); }
+Expr all(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::all, axes, keepdims); }
+Expr sum(const Expr& x, const Axes& axes, bool keepdims, DType dtype) { return sum_or_prod(x, AccumulatorId::sum, axes, keepdims, dtype); }
+Expr prod(const Expr& x, const Axes& axes, bool keepdims, DType dtype) { return sum_or_prod(x, AccumulatorId::prod, axes, keepdims, dtype); }
+
+Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) {
+  WEFT_REQUIRE(x, usage, weft::name_of(acc), ": the operand is an empty Expr");
+  switch (acc) {
+    case AccumulatorId::sum:
+    case AccumulatorId::prod: return sum_or_prod(x, acc, axes, keepdims, wide_dtype(x.dtype()));
+    case AccumulatorId::max:
+    case AccumulatorId::min: return extremum(x, acc, axes, keepdims);
+    case AccumulatorId::any:
+    case AccumulatorId::all: return predicate(x, acc, axes, keepdims);
+    case AccumulatorId::none: break;
+  }
+  fail(ErrorKind::usage, "reduce: expected an accumulator, got none\n  use one of sum, prod, max, min, any, all");
+}
+
+AccumulatorId accumulator_of(Reduction reduction) {
+  constexpr std::pair<Reduction, AccumulatorId> known[] = {{sum, AccumulatorId::sum}, {prod, AccumulatorId::prod}, {max, AccumulatorId::max},
+                                                           {min, AccumulatorId::min}, {any, AccumulatorId::any},   {all, AccumulatorId::all}};
+  for (const auto& [function, acc] : known)
+    if (function == reduction) return acc;
+  fail(ErrorKind::usage, "accumulate: the function is not an accumulator\n  use one of sum, prod, max, min, any, all");
+}
+Expr reduce(const Expr& x, Reduction reduction, const Axes& axes, bool keepdims) { return reduce(x, accumulator_of(reduction), axes, keepdims); }
+
+Expr mean(const Expr& x, const Axes& axes, bool keepdims) {
+  const auto positions = normalize_axes("mean", x, axes);
+  return cast(mean_in(x, positions, keepdims, mean_dtype(x.dtype())), mean_result(x.dtype()));
+}
+
+Expr var(const Expr& x, const Axes& axes, bool keepdims, double correction) {
+  const auto positions = normalize_axes("var", x, axes);
+  const DType dtype = mean_dtype(x.dtype());
+  const Expr wide = cast(x, dtype);
+  const Expr center = mean_in(wide, positions, true, dtype);
+  const Expr squares = fold_axes(square(wide - center), AccumulatorId::sum, positions, keepdims, dtype);
+  const Expr count = count_of(x, positions, dtype);
+  return cast(squares / (correction == 0 ? count : count - correction), mean_result(x.dtype()));
+}
+
+Expr std(const Expr& x, const Axes& axes, bool keepdims, double correction) { return sqrt(var(x, axes, keepdims, correction)); }
+
+Expr norm(const Expr& x, const Axes& axes, bool keepdims) {
+  const auto positions = normalize_axes("norm", x, axes);
+  const DType dtype = mean_dtype(x.dtype());
+  const Expr squares = fold_axes(square(cast(x, dtype)), AccumulatorId::sum, positions, keepdims, dtype);
+  return cast(sqrt(squares), mean_result(x.dtype()));
+}
+
+Expr count_nonzero(const Expr& x, const Axes& axes, bool keepdims) {
+  const auto positions = normalize_axes("count_nonzero", x, axes);
+  return fold_axes(cast(x, bool_), AccumulatorId::sum, positions, keepdims, i64);
+}
+
+}  // namespace weft

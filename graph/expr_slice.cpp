@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include <weft/expr.h>
+
+#include "axes.h"
+
+namespace weft {
+namespace {
+
+// Where a slice walks on one axis: extent indices from start by step.
+struct Walk {
+  Extent start, extent;
+};
+
+std::string show(const Slice& s) {
+  std::string text = (s.start ? std::to_string(*s.start) : "") + (s.is_index ? "" : ":");
+  if (s.is_index) return text;
+  if (s.stop) text += std::to_string(*s.stop);
+  if (s.step != 1) text += ":" + std::to_string(s.step);
+  return text;
+}
+
+Index ceil_div(Index a, Index b) { return a <= 0 ? 0 : (a + b - 1) / b; }
+
+// NumPy: slice.indices(size).
+Walk static_walk(const Slice& s, Index size) {
+  const Index low = s.step > 0 ? 0 : -1, high = s.step > 0 ? size : size - 1;
+  auto clamp = [&](std::optional<Index> value, Index otherwise) {
+    if (!value) return otherwise;
+    return std::clamp(*value < 0 ? *value + size : *value, low, high);
+  };
+  const Index start = clamp(s.start, s.step > 0 ? low : high), stop = clamp(s.stop, s.step > 0 ? high : low);
+  const Index extent = s.step > 0 ? ceil_div(stop - start, s.step) : ceil_div(start - stop, -s.step);
+  return {extent == 0 ? Extent(0) : Extent(start), Extent(extent)};
+}
+
+// No clamping: the far end of the walk must be known to lie inside whatever the symbol is bound to.
+Walk symbolic_walk(const Slice& s, const Extent& size, int axis, const Expr& x) {
+  auto place = [&](std::optional<Index> value, const Extent& otherwise) {
+    return !value ? otherwise : *value < 0 ? size + *value : Extent(*value);
+  };
+  const std::optional<Index> far_end = s.step > 0 ? s.stop : s.start;
+  WEFT_REQUIRE(!far_end || *far_end < 0, unsupported, "slice: ", s.step > 0 ? "stop " : "start ", *far_end, " on axis ", axis, " of ", x.name(),
+               ", whose extent ", size, " is symbolic\n  count from the end with a negative number, or declare the axis with a number");
+  const bool forward = s.step > 0;
+  const Extent start = place(s.start, forward ? Extent(0) : size - 1), stop = place(s.stop, forward ? size : Extent(-1));
+  const Index stride = forward ? s.step : -s.step;
+  const Extent length = forward ? stop - start : start - stop;
+  Extent extent = floor_div(length + (stride - 1), stride);
+  if (extent.is_number()) extent = Extent(std::max<Index>(extent.constant(), 0));
+  return {start, extent};
+}
+
+Extent index_of(const Slice& s, const Extent& size, int axis, const Expr& x) {
+  if (size.is_number())
+    WEFT_REQUIRE(*s.start >= -size.constant() && *s.start < size.constant(), shape, "slice: index ", *s.start, " is outside axis ", axis, " of ",
+                 x.name(), ", which has extent ", size);
+  return *s.start < 0 ? size + *s.start : Extent(*s.start);
+}
+
+// One copy node, two where a prefix is cut: G4 keeps start 0, step 1 for whole axes, so a prefix is walked backwards and
+// then turned round. A prefix of one element is a fixed index; one of none is never read.
+Expr copy_slices(const Expr& x, const Shape& domain, AxisMap map) {
+  const Shape own = x.shape();
+  AxisMap turn = identity_map(static_cast<int>(domain.size()));
+  bool turns = false;
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    if (!map[k].is_identity()) continue;
+    const auto axis = static_cast<std::size_t>(map[k].axis);
+    const Extent& extent = domain[axis];
+    if (extent == own[k]) continue;
+    if (extent.is(1)) map[k].axis = -1;
+    else if (extent.is(0)) map[k].step = -1;
+    else {
+      map[k].start = turn[axis].start = extent - 1;
+      map[k].step = turn[axis].step = -1;
+      turns = true;
+    }
+  }
+  const Expr copied = copy_through(x, domain, std::move(map));
+  return turns ? copy_through(copied, domain, std::move(turn)) : copied;
+}
+
+}  // namespace
+
+Expr Expr::slice(const std::vector<Slice>& slices) const {
+  WEFT_REQUIRE(*this, usage, "slice: the operand is an empty Expr");
+  const Shape own = shape();
+  WEFT_REQUIRE(slices.size() <= own.size(), shape, "slice: ", name(), " of shape ", to_text(own), " has ", own.size(), " axes but ", slices.size(),
+               " slices are given");
+  Shape domain;
+  AxisMap map(own.size());
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    const int axis = static_cast<int>(k);
+    const Slice slice = k < slices.size() ? slices[k] : Slice::all;
+    if (slice.is_index) {
+      map[k].start = index_of(slice, own[k], axis, *this);
+      continue;
+    }
+    WEFT_REQUIRE(slice.step != 0, usage, "slice: the step of ", show(slice), " on axis ", axis, " of ", name(), " is 0");
+    const Walk walk = own[k].is_number() ? static_walk(slice, own[k].constant()) : symbolic_walk(slice, own[k], axis, *this);
+    map[k] = AxisRef{static_cast<int>(domain.size()), walk.start, walk.extent.is(1) || walk.extent.is(0) ? 1 : slice.step};
+    domain.push_back(walk.extent);
+  }
+  return copy_slices(*this, domain, std::move(map));
+}
+
+}  // namespace weft
