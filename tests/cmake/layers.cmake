@@ -45,6 +45,9 @@ endif()
 # Warnings for our own code only.
 add_library(weft_warnings INTERFACE)
 target_compile_options(weft_warnings INTERFACE -Wall -Wextra $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(weft_warnings INTERFACE -Wno-restrict)  # false alarms on string + string, gcc bug 105651
+endif()
 
 # weft_layer(name USES public... PRIVATE private...): the library of one layer from <name>/*.cpp, exposing only <name>/include.
 function(weft_layer name)

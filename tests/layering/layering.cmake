@@ -1,7 +1,8 @@
 # A wrong-direction include must not compile: runtime sees neither graph nor compiler, graph does not see compiler.
 
 set(sources ${SOURCE}/tests/layering)
-set(flags -std=c++20 -fsyntax-only)
+file(MAKE_DIRECTORY ${WORK})
+set(flags -std=c++20 -c)
 foreach(folder ${EIGEN})
   list(APPEND flags -isystem ${folder})
 endforeach()
@@ -12,7 +13,7 @@ function(expect text source)
   foreach(layer ${ARGN})
     list(APPEND includes -I${SOURCE}/${layer}/include)
   endforeach()
-  execute_process(COMMAND ${COMPILER} ${flags} ${includes} ${sources}/${source}
+  execute_process(COMMAND ${LAUNCHER} ${COMPILER} ${flags} ${includes} ${sources}/${source} -o ${WORK}/${source}.o
     RESULT_VARIABLE status ERROR_VARIABLE messages OUTPUT_QUIET)
   if(text STREQUAL "compiles" AND NOT status EQUAL 0)
     message(FATAL_ERROR "${source} should compile with the headers of: ${ARGN}\n${messages}")
@@ -34,12 +35,13 @@ foreach(layer runtime graph compiler)
   list(APPEND below ${layer})
   file(GLOB headers RELATIVE ${SOURCE}/${layer}/include ${SOURCE}/${layer}/include/weft/*.h)
   foreach(header ${headers})
-    file(WRITE ${WORK}/alone.cpp "#include <${header}>\n#include <${header}>\n")
+    string(MAKE_C_IDENTIFIER ${header} name)
+    file(WRITE ${WORK}/${name}.cpp "#include <${header}>\n#include <${header}>\n")
     set(includes)
     foreach(folder ${below})
       list(APPEND includes -I${SOURCE}/${folder}/include)
     endforeach()
-    execute_process(COMMAND ${COMPILER} ${flags} ${includes} ${WORK}/alone.cpp
+    execute_process(COMMAND ${LAUNCHER} ${COMPILER} ${flags} ${includes} ${WORK}/${name}.cpp -o ${WORK}/${name}.o
       RESULT_VARIABLE status ERROR_VARIABLE messages OUTPUT_QUIET)
     if(NOT status EQUAL 0)
       message(FATAL_ERROR "${layer}/include/${header} does not compile alone with the headers of: ${below}\n${messages}")
