@@ -1,29 +1,29 @@
 #include <weft/binding.h>
 
+#include <weft/text.h>
+
 #include <algorithm>
 
-#include "storage.h"
+#include "print.h"
 
 namespace weft {
 namespace {
 
-std::string name_of_node(const Graph& graph, NodeId id) { return Expr(const_cast<Graph&>(graph), id).name(); }
-
-std::string place(const Graph& graph, NodeId input, std::size_t axis) { return concat("axis ", axis, " of ", name_of_node(graph, input)); }
+std::string place(const Graph& graph, NodeId input, std::size_t axis) { return concat("axis ", axis, " of ", name_of(graph, input)); }
 
 void check_arguments(const Graph& graph, const std::vector<NodeId>& inputs, const std::vector<const View*>& arrays) {
   std::string names;
   std::vector<bool> seen(graph.size(), false);
   for (NodeId id : inputs) {
     WEFT_REQUIRE(id.value < graph.size() && graph.node(id).kind == Kind::input, usage, "%", id.value, " is not an input of graph ", graph.name);
-    WEFT_REQUIRE(!seen[id.value], usage, "input ", name_of_node(graph, id), " is listed twice");
+    WEFT_REQUIRE(!seen[id.value], usage, "input ", name_of(graph, id), " is listed twice");
     seen[id.value] = true;
-    names += (names.empty() ? "" : ", ") + name_of_node(graph, id);
+    names += (names.empty() ? "" : ", ") + name_of(graph, id);
   }
   WEFT_REQUIRE(inputs.size() == arrays.size(), usage, "expected ", inputs.size(), " arrays (", names, "), got ", arrays.size());
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const Node& node = graph.node(inputs[k]);
-    const std::string name = name_of_node(graph, inputs[k]);
+    const std::string name = name_of(graph, inputs[k]);
     WEFT_REQUIRE(arrays[k]->dtype() == node.dtype, dtype, "input ", name, " is ", node.dtype, " but got an array of ", arrays[k]->dtype(),
                  "\n  nothing is cast implicitly: convert the array, or declare the input as ", arrays[k]->dtype());
     WEFT_REQUIRE(arrays[k]->rank() == node.rank(), shape, "input ", name, " has shape ", to_text(node.shape()), " but got an array of shape ",
@@ -106,47 +106,78 @@ std::vector<NodeId> live_nodes(const Graph& graph, const std::vector<NodeId>& ou
 void check_inputs_given(const Graph& graph, const std::vector<NodeId>& outputs, const std::vector<NodeId>& inputs) {
   for (NodeId id : live_nodes(graph, outputs))
     WEFT_REQUIRE(graph.node(id).kind != Kind::input || std::find(inputs.begin(), inputs.end(), id) != inputs.end(), usage,
-                 "the outputs need input ", name_of_node(graph, id), ", which is not among the inputs given");
+                 "the outputs need input ", name_of(graph, id), ", which is not among the inputs given");
 }
 
 bool has_call_checks(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
+  const auto is_identity = [](const AxisRef& ref) { return ref.is_identity(); };
+  if (const auto* places = std::get_if<AxisMap>(&node.payload))
+    if (!std::all_of(places->begin(), places->end(), is_identity)) return true;
   if (std::any_of(node.domain.begin(), node.domain.end(), can_be_negative)) return true;
   if (node.mode == Mode::accumulate && !empty_value(node.accumulator, node.dtype))
     for (std::size_t axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis)
       if (!node.domain[axis].is_number() || node.domain[axis].is(0)) return true;
   for (int p = 0; p < graph.arity(id); ++p)
-    for (const AxisRef& ref : graph.map(id, p))
-      if (!ref.is_identity()) return true;
+    if (!std::all_of(graph.map(id, p).begin(), graph.map(id, p).end(), is_identity)) return true;
   return false;
 }
 
+namespace {
+
+std::string valued(const Extent& extent, Index value) { return extent.is_number() ? to_text(extent) : concat(extent, " = ", value); }
+
+// One reference start + step * loop against the extent it indexes.
+struct Reach {
+  Index first, last;
+  bool fits(Index extent) const { return std::min(first, last) >= 0 && std::max(first, last) < extent; }
+  std::string text() const { return first == last ? concat("index ", first, " is") : concat("indices ", first, " to ", last, " are"); }
+};
+Reach reach(const AxisRef& ref, Index count, const Bindings& bindings) {
+  const Index first = ref.start.evaluate(bindings);
+  return {first, ref.axis < 0 ? first : first + ref.step * (count - 1)};
+}
+
+void check_operand_at_call(const Graph& graph, NodeId id, int p, const Dims& sizes, const Bindings& bindings) {
+  const Node& operand = graph.node(graph.operand(id, p));
+  const AxisMap& map = graph.map(id, p);
+  for (std::size_t k = 0; k < map.size(); ++k) {
+    const Index count = map[k].axis < 0 ? 1 : sizes[static_cast<std::size_t>(map[k].axis)];
+    if (map[k].is_identity() || count == 0) continue;
+    const Index extent = operand.domain[k].evaluate(bindings);
+    const Reach range = reach(map[k], count, bindings);
+    WEFT_REQUIRE(range.fits(extent), shape, range.text(), " outside axis ", k, " of ", name_of(graph, graph.operand(id, p)), ", which has extent ",
+                 valued(operand.domain[k], extent), show(graph, id, p));
+  }
+}
+
+void check_update_at_call(const Graph& graph, NodeId id, const AxisMap& places, const Dims& sizes, const Bindings& bindings) {
+  const Node& window = graph.node(graph.operand(id, 0));
+  for (const Extent& extent : window.domain)
+    if (extent.evaluate(bindings) == 0) return;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const Index count = places[k].axis < 0 ? 1 : window.domain[static_cast<std::size_t>(places[k].axis)].evaluate(bindings);
+    const Reach range = reach(places[k], count, bindings);
+    WEFT_REQUIRE(range.fits(sizes[k]), shape, range.text(), " outside axis ", k, " of the updated array, which has extent ",
+                 valued(graph.node(id).domain[k], sizes[k]), show(graph, id));
+  }
+}
+
+}  // namespace
+
 void check_at_call(const Graph& graph, NodeId id, const Bindings& bindings) {
   const Node& node = graph.node(id);
-  const std::string name = name_of_node(graph, id);
+  const bool has_identity = node.mode != Mode::accumulate || empty_value(node.accumulator, node.dtype).has_value();
   Dims sizes;
   for (std::size_t axis = 0; axis < node.domain.size(); ++axis) {
     sizes.push_back(node.domain[axis].evaluate(bindings));
-    WEFT_REQUIRE(sizes[axis] >= 0, shape, "axis ", axis, " of ", name, " has extent ", node.domain[axis], " = ", sizes[axis]);
-    if (static_cast<int>(axis) < node.kept || empty_value(node.accumulator, node.dtype)) continue;
-    WEFT_REQUIRE(sizes[axis] > 0, shape, name_of(node.accumulator), " over an axis of extent 0 has no identity; extent ", node.domain[axis],
-                 " is 0 in ", name);
+    WEFT_REQUIRE(sizes[axis] >= 0, shape, "an axis cannot have extent ", valued(node.domain[axis], sizes[axis]), show(graph, id));
+    WEFT_REQUIRE(has_identity || static_cast<int>(axis) < node.kept || sizes[axis] > 0, shape, name_of(node.accumulator),
+                 " over an axis of extent 0 has no identity; ", valued(node.domain[axis], 0), show(graph, id),
+                 "\n  make sure that the axis has an element, or concatenate an initial value");
   }
-  for (int p = 0; p < graph.arity(id); ++p) {
-    const NodeId operand = graph.operand(id, p);
-    const AxisMap& map = graph.map(id, p);
-    for (std::size_t k = 0; k < map.size(); ++k) {
-      if (map[k].is_identity()) continue;
-      const Index count = map[k].axis < 0 ? 1 : sizes[static_cast<std::size_t>(map[k].axis)];
-      if (count == 0) continue;
-      const Index extent = graph.node(operand).domain[k].evaluate(bindings);
-      const Index first = map[k].start.evaluate(bindings), last = first + map[k].step * (count - 1);
-      WEFT_REQUIRE(std::min(first, last) >= 0 && std::max(first, last) < extent, shape, name, ": ",
-                   count == 1 ? concat("index ", first, " is") : concat("indices ", first, " to ", last, " are"), " outside axis ", k, " of ",
-                   name_of_node(graph, operand), ", which has extent ", graph.node(operand).domain[k],
-                   graph.node(operand).domain[k].is_number() ? "" : concat(" = ", extent));
-    }
-  }
+  for (int p = 0; p < graph.arity(id); ++p) check_operand_at_call(graph, id, p, sizes, bindings);
+  if (const auto* places = std::get_if<AxisMap>(&node.payload)) check_update_at_call(graph, id, *places, sizes, bindings);
 }
 
 }  // namespace weft

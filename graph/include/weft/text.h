@@ -1,0 +1,43 @@
+// Graphs as text: printed, parsed back, compared, drawn.
+//
+//     graph lsq(%x: f64[n,m], %w: f64[m], %y: f64[n]) -> (%2, %3) {
+//       %0: f64[i:n] = sum(j:m) multiply(%x[i,j], %w[j])
+//       %1: f64[i:n] = subtract(%0[i], %y[i])
+//       %2: f64[] = sum(i:n) square(%1[i])
+//       %3: f64[i:n] = multiply(2, %1[i])
+//     }
+//
+// An operand that lacks a letter is broadcast along that axis; a letter in front of the op is folded away.
+//   types      f64[i:n,j:2*m+1]; a trailing f is the order: %x: f64[n,m] f; axis i is the first of the domain, then
+//              j k l p q r s ..., skipping every name that is a symbol of the graph
+//   indices    %x[2*i+1,n-1-j,0]: start + step * axis, or a fixed index
+//   constants  scalars stand where they are used; 2:i32 where no other operand tells the dtype; inf -inf nan -0 true false;
+//              arrays have a line, row-major: %0: f32[2,2] = constant [1, 2, 3, 4]
+//   the rest   %1: i64[i:n] = iota(i)      %2: i64[] = extent(n+1)      %3: f64[n] = update(%0[i]) at [2*i+1]
+//              (%0 written into zeros)      ; comments run to the end of the line
+//   names      lines are numbered from %0 in id order; inputs and scalar constants have no number. Any name parses.
+//
+// Canonical: equal graphs give equal text. parse(to_text(g)) is the same graph and to_text(parse(t)) == t for printed t.
+// Errors: kind text with the line and a caret; nodes that break an invariant (node.h) fail as they do when built by hand.
+// Thread-safe on a finished graph. Cost: linear; line_of and name_of cost O(graph) each: they are for messages.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include <weft/graph.h>
+
+namespace weft {
+
+std::string to_text(const Graph& graph);
+Graph parse(std::string_view text);                                  // throws Error
+
+std::string line_of(const Graph& graph, NodeId id);                  // "%0: f64[i:n] = sum(j:m) multiply(%x[i,j], %w[j])"
+std::string name_of(const Graph& graph, NodeId id);                  // "%x", "%0", "2:f64"
+
+// The same inputs, nodes and outputs in the same order. Names of graphs, unused scalar constants and whether equal
+// scalar constants are one node or several do not count.
+bool same(const Graph& a, const Graph& b);
+
+std::string to_dot(const Graph& graph);                              // a picture for Graphviz
+
+}  // namespace weft

@@ -1,0 +1,200 @@
+#include "print.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <weft/text.h>
+
+namespace weft {
+namespace {
+
+constexpr int letter_count = 64;   // further axes are written #64 and cannot be parsed
+
+bool is_scalar_constant(const Node& node) { return node.kind == Kind::constant && node.domain.empty(); }
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+std::string quoted(const std::string& name) {
+  if (is_plain_name(name)) return name;
+  std::string text = "\"";
+  for (char c : name) text += c == '"' || c == '\\' ? std::string{'\\', c} : c == '\n' ? std::string("\\n") : std::string{c};
+  return text + "\"";
+}
+
+std::vector<std::string> symbols_of(const Graph& graph) {
+  std::vector<std::string> symbols;
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    const Node& node = graph.node(id_of(k));
+    for (const Extent& extent : node.domain) extent.collect_symbols(symbols);
+    if (const auto* extent = std::get_if<Extent>(&node.payload)) extent->collect_symbols(symbols);
+    if (const auto* map = std::get_if<AxisMap>(&node.payload))
+      for (const AxisRef& ref : *map) ref.start.collect_symbols(symbols);
+    for (int p = 0; p < graph.arity(id_of(k)); ++p)
+      for (const AxisRef& ref : graph.map(id_of(k), p)) ref.start.collect_symbols(symbols);
+  }
+  return symbols;
+}
+
+}  // namespace
+
+bool literal_is_inferred(Op op, std::size_t position, const std::vector<DType>& dtypes, const std::vector<bool>& is_literal) {
+  const std::size_t first = info(op).rule == DTypeRule::select ? 1 : 0;
+  if (position < first) return false;
+  for (std::size_t p = first; p < dtypes.size(); ++p)
+    if (!is_literal[p] && dtypes[p] == dtypes[position]) return true;
+  return false;
+}
+
+std::vector<Operand> operands_of(const Graph& graph, NodeId id) {
+  std::vector<Operand> operands;
+  for (int p = 0; p < graph.arity(id); ++p) operands.push_back({graph.operand(id, p), graph.map(id, p)});
+  return operands;
+}
+
+bool Printer::has_number(const Node& node) const { return node.kind != Kind::input && !is_scalar_constant(node); }
+
+Printer::Printer(const Graph& graph) : graph_(graph) {
+  numbers_.reserve(graph.size());
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    numbers_.push_back(static_cast<std::uint32_t>(lines_));
+    if (has_number(graph.node(id_of(k)))) ++lines_;
+  }
+  const std::vector<std::string> symbols = symbols_of(graph);
+  const auto is_free = [&](const std::string& name) { return std::find(symbols.begin(), symbols.end(), name) == symbols.end(); };
+  for (int round = 0; letters_.size() < letter_count; ++round)
+    for (char c : std::string("ijklpqrstuvwxyzabcdefghmno")) {
+      const std::string name = c + (round == 0 ? std::string() : std::to_string(round));
+      if (is_free(name)) letters_.push_back(name);
+    }
+}
+
+std::string Printer::letter(int axis) const {
+  if (axis >= static_cast<int>(letters_.size())) return "#" + std::to_string(axis);
+  return letters_[static_cast<std::size_t>(axis)];
+}
+
+std::string Printer::name(NodeId id) const {
+  if (id.value >= graph_.size()) return "%?";
+  const Node& node = graph_.node(id);
+  if (node.kind == Kind::input) return "%" + node.name();
+  if (is_scalar_constant(node)) return to_text(std::get<Scalar>(node.payload)) + (is_boolean(node.dtype) ? "" : concat(":", node.dtype));
+  return "%" + std::to_string(numbers_[id.value]);
+}
+
+std::string Printer::type(const Node& node, bool with_letters) const {
+  std::string text = to_text(node.dtype);
+  text += "[";
+  for (int axis = 0; axis < node.kept; ++axis)
+    text += (axis ? "," : "") + (with_letters ? letter(axis) + ":" : "") + to_text(node.domain[static_cast<std::size_t>(axis)]);
+  return text + (node.order == Order::f ? "] f" : "]");
+}
+
+std::string Printer::index(const AxisRef& ref) const {
+  const std::string start = to_text(ref.start);
+  if (ref.axis < 0) return start;
+  const Index size = ref.step < 0 ? -ref.step : ref.step;
+  const std::string axis = (size == 1 ? "" : std::to_string(size) + "*") + letter(ref.axis);
+  if (ref.start.is(0)) return (ref.step < 0 ? "-" : "") + axis;
+  if (ref.step < 0) return start + "-" + axis;
+  return axis + (start[0] == '-' ? "" : "+") + start;
+}
+
+std::string Printer::indices(const AxisMap& map) const {
+  std::string text = "[";
+  for (std::size_t k = 0; k < map.size(); ++k) text += (k ? "," : "") + index(map[k]);
+  return text + "]";
+}
+
+std::string Printer::right_side(const Node& node) const {
+  if (node.kind == Kind::iota) return "iota(" + letter(0) + ")";
+  if (node.kind == Kind::extent) return "extent(" + to_text(std::get<Extent>(node.payload)) + ")";
+  const Array& array = std::get<Array>(node.payload);
+  std::string text = "constant [";
+  const Array dense = array.is_contiguous(Order::c) ? array : array.copy(Order::c);
+  const auto* bytes = static_cast<const std::byte*>(dense.data());
+  for (Index k = 0; k < dense.size(); ++k)
+    text += (k ? ", " : "") + to_text(Scalar::load(node.dtype, bytes + k * static_cast<Index>(size_of(node.dtype))));
+  return text + "]";
+}
+
+Line Printer::line(const std::string& name, const Node& node, const std::vector<Operand>& operands) const {
+  Line line;
+  line.text = name + ": " + type(node, node.kind == Kind::apply || node.kind == Kind::iota);
+  if (node.kind == Kind::input) return line;
+  line.text += " = ";
+  if (node.kind != Kind::apply && node.kind != Kind::update) {
+    line.text += right_side(node);
+    return line;
+  }
+  if (node.mode == Mode::accumulate) {
+    line.text += std::string(name_of(node.accumulator)) + "(";
+    for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis)
+      line.text += (axis > node.kept ? "," : "") + letter(axis) + ":" + to_text(node.domain[static_cast<std::size_t>(axis)]);
+    line.text += ") ";
+  }
+  const bool is_update = node.kind == Kind::update;
+  line.text += (is_update ? "update" : std::string(info(node.op).name)) + "(";
+  add_operands(line, node, operands);
+  line.text += ")";
+  if (is_update) line.text += " at " + indices(std::get<AxisMap>(node.payload));
+  return line;
+}
+
+void Printer::add_operands(Line& line, const Node& node, const std::vector<Operand>& operands) const {
+  std::vector<DType> dtypes;
+  std::vector<bool> literals;
+  for (const Operand& operand : operands) {
+    const bool exists = operand.node.value < graph_.size();
+    dtypes.push_back(exists ? graph_.node(operand.node).dtype : node.dtype);
+    literals.push_back(exists && is_scalar_constant(graph_.node(operand.node)));
+  }
+  for (std::size_t p = 0; p < operands.size(); ++p) {
+    if (p > 0) line.text += ", ";
+    std::string text = name(operands[p].node);
+    if (literals[p] && node.kind == Kind::apply && literal_is_inferred(node.op, p, dtypes, literals)) text = text.substr(0, text.find(':'));
+    if (!operands[p].map.empty()) text += indices(operands[p].map);
+    line.operands.emplace_back(line.text.size(), text.size());
+    line.text += text;
+  }
+}
+
+Line Printer::line(NodeId id) const {
+  const Node& node = graph_.node(id);
+  if (is_scalar_constant(node)) return {name(id), {}};
+  return line(name(id), node, operands_of(graph_, id));
+}
+
+namespace {
+std::string marked(const Line& line, int operand) {
+  std::string text = "\n  " + line.text;
+  if (operand < 0 || operand >= static_cast<int>(line.operands.size())) return text;
+  const auto [begin, length] = line.operands[static_cast<std::size_t>(operand)];
+  return text + "\n  " + std::string(begin, ' ') + "^" + std::string(length > 1 ? length - 1 : 0, '~');
+}
+}  // namespace
+
+std::string show(const Graph& graph, NodeId id, int operand) { return marked(Printer(graph).line(id), operand); }
+std::string show_new(const Graph& graph, const Node& node, const std::vector<Operand>& operands, int operand) {
+  const Printer printer(graph);
+  return marked(printer.line(node.kind == Kind::input ? "%" + node.name() : printer.next_name(), node, operands), operand);
+}
+
+std::string to_text(const Graph& graph) {
+  const Printer printer(graph);
+  std::string text = "graph " + quoted(graph.name) + "(";
+  for (std::size_t k = 0; k < graph.inputs.size(); ++k) text += (k ? ", " : "") + printer.line(graph.inputs[k]).text;
+  text += ") -> (";
+  for (std::size_t k = 0; k < graph.outputs.size(); ++k) text += (k ? ", " : "") + printer.name(graph.outputs[k]);
+  text += ") {\n";
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    const Node& node = graph.node(id_of(k));
+    if (node.kind != Kind::input && !is_scalar_constant(node)) text += "  " + printer.line(id_of(k)).text + "\n";
+  }
+  return text + "}\n";
+}
+
+std::string line_of(const Graph& graph, NodeId id) { return Printer(graph).line(id).text; }
+std::string name_of(const Graph& graph, NodeId id) { return Printer(graph).name(id); }
+
+}  // namespace weft

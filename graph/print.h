@@ -1,0 +1,48 @@
+// Prints nodes in the notation of weft/text.h, also nodes that are not in a graph yet (for the messages about them).
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weft/graph.h>
+
+namespace weft {
+
+// Whether a scalar operand at `position` needs no :dtype, because another operand tells it.
+bool literal_is_inferred(Op op, std::size_t position, const std::vector<DType>& dtypes, const std::vector<bool>& is_literal);
+
+struct Line {
+  std::string text;
+  std::vector<std::pair<std::size_t, std::size_t>> operands;         // where each stands in the text: begin, length
+};
+
+class Printer {
+ public:
+  explicit Printer(const Graph& graph);                              // O(graph)
+  std::string name(NodeId id) const;
+  std::string next_name() const { return "%" + std::to_string(lines_); }   // of the next node to be added
+  Line line(const std::string& name, const Node& node, const std::vector<Operand>& operands) const;
+  Line line(NodeId id) const;
+  std::string letter(int axis) const;
+
+ private:
+  bool has_number(const Node& node) const;
+  std::string type(const Node& node, bool with_letters) const;
+  std::string index(const AxisRef& ref) const;
+  std::string indices(const AxisMap& map) const;
+  void add_operands(Line& line, const Node& node, const std::vector<Operand>& operands) const;
+  std::string right_side(const Node& node) const;                    // of everything that is not an op
+  const Graph& graph_;
+  std::vector<std::uint32_t> numbers_;
+  std::size_t lines_ = 0;
+  std::vector<std::string> letters_;
+};
+
+std::vector<Operand> operands_of(const Graph& graph, NodeId id);
+
+// The line of a node and a caret under one operand (-1: none), as the tail of a message: "\n  line\n    ^~~~".
+std::string show(const Graph& graph, NodeId id, int operand = -1);
+// The same for a node that is about to be added.
+std::string show_new(const Graph& graph, const Node& node, const std::vector<Operand>& operands, int operand = -1);
+
+}  // namespace weft
