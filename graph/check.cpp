@@ -66,12 +66,39 @@ void check_apply(const Graph& graph, const Node& node, const std::vector<Operand
   }
 }
 
+// update: every window axis lands on one axis of the result, within its bounds where they are known.
+void check_update(const Graph& graph, const Node& node, const std::vector<Operand>& operands) {
+  WEFT_REQUIRE(operands.size() == 1 && operands[0].node.value < graph.size(), usage, "update: expected one earlier operand, got ", operands.size());
+  const Shape window = graph.node(operands[0].node).shape();
+  const auto& map = std::get<AxisMap>(node.payload);
+  WEFT_REQUIRE(graph.node(operands[0].node).dtype == node.dtype, dtype, "update: the window is ", graph.node(operands[0].node).dtype,
+               " but the result is ", node.dtype);
+  WEFT_REQUIRE(operands[0].map == identity_map(static_cast<int>(window.size())), usage, "update: the operand's map is the identity");
+  WEFT_REQUIRE(map.size() == node.domain.size() && node.kept == static_cast<int>(node.domain.size()), shape, "update: a result of rank ",
+               node.domain.size(), " needs that many references, got ", map.size());
+  std::vector<int> named(window.size(), 0);
+  for (std::size_t k = 0; k < map.size(); ++k) {
+    const AxisRef& ref = map[k];
+    WEFT_REQUIRE(ref.axis < static_cast<int>(window.size()) && ref.step != 0, shape, "update: axis ", k, " names window axis ", ref.axis, " of ", window.size(),
+                 " with step ", ref.step);
+    if (ref.axis >= 0) ++named[static_cast<std::size_t>(ref.axis)];
+    const Extent count = ref.axis < 0 ? Extent(1) : window[static_cast<std::size_t>(ref.axis)];
+    if (!ref.start.is_number() || !count.is_number() || !node.domain[k].is_number() || count.is(0)) continue;
+    const Index first = ref.start.constant(), last = first + (ref.axis < 0 ? 0 : ref.step * (count.constant() - 1));
+    WEFT_REQUIRE(std::min(first, last) >= 0 && std::max(first, last) < node.domain[k].constant(), shape, "update: indices ", first, " to ", last,
+                 " are outside axis ", k, " of extent ", node.domain[k]);
+  }
+  for (std::size_t axis = 0; axis < named.size(); ++axis)
+    WEFT_REQUIRE(named[axis] == 1, shape, "update: window axis ", axis, " is named ", named[axis], " times");
+}
+
 }  // namespace
 
 void check_node(const Graph& graph, const Node& node, const std::vector<Operand>& operands) {
   for (const Extent& extent : node.domain)
     WEFT_REQUIRE(!extent.is_number() || extent.constant() >= 0, shape, "an axis cannot have extent ", extent);
   if (node.kind == Kind::apply) return check_apply(graph, node, operands);
+  if (node.kind == Kind::update) return check_update(graph, node, operands);
   WEFT_REQUIRE(operands.empty(), usage, "only an op has operands, got ", operands.size());
   WEFT_REQUIRE(node.kept == static_cast<int>(node.domain.size()), shape, "only an op folds axes");
 }

@@ -94,6 +94,7 @@ class Interpreter {
       case Kind::extent: value(id) = Array::scalar(Scalar::of(i64, std::get<Extent>(node.payload).evaluate(bindings_))); return;
       case Kind::iota: value(id) = iota(node); return;
       case Kind::apply: value(id) = apply(id, node); return;
+      case Kind::update: value(id) = update(value(graph_.operand(id, 0)), node); return;
     }
   }
 
@@ -109,6 +110,22 @@ class Interpreter {
     auto* values = result.View::data<Index>();
     const Index block = result.size() == 0 ? 1 : result.size() / result.shape()[0];
     for (Index k = 0; k < result.size(); ++k) values[k] = k / block;
+    return result;
+  }
+
+  // The window's elements at their places in zeros.
+  Array update(const Array& window, const Node& node) const {
+    Array result(node.dtype, sizes_of(node));
+    if (window.size() == 0) return result;
+    auto* origin = static_cast<std::byte*>(result.data());
+    Dims steps(window.shape().size(), 0);
+    const auto& map = std::get<AxisMap>(node.payload);
+    for (std::size_t k = 0; k < map.size(); ++k) {
+      const Index stride = result.strides()[k];
+      origin += map[k].start.evaluate(bindings_) * stride * static_cast<Index>(size_of(node.dtype));
+      if (map[k].axis >= 0) steps[static_cast<std::size_t>(map[k].axis)] += map[k].step * stride;
+    }
+    copy_elements(window, View(origin, node.dtype, window.shape(), steps));
     return result;
   }
 

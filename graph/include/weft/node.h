@@ -54,8 +54,11 @@ struct Operand {
 enum class Mode : std::uint8_t { broadcast, accumulate };
 
 // input: `name`; constant: `scalar` (rank 0) or `array`; iota: i64 value of the first domain axis' index;
-// extent: i64 scalar, the value of `extent`; apply: an op over operands.
-enum class Kind : std::uint8_t { input, constant, iota, extent, apply };
+// extent: i64 scalar, the value of `extent`; apply: an op over operands; update: its one operand (the window) written
+// into zeros, the adjoint of a slice: result[k] = window[w] where k_r = start_r + step_r * w[axis_r] on every axis r of
+// the result (axis < 0: k_r = start_r), else 0. The payload holds one reference per result axis and names every window
+// axis once; the operand's own map is the identity.
+enum class Kind : std::uint8_t { input, constant, iota, extent, apply, update };
 
 struct Node {
   Kind kind = Kind::apply;
@@ -66,7 +69,7 @@ struct Node {
   Mode mode = Mode::broadcast;
   AccumulatorId accumulator = AccumulatorId::none;
   Order order = Order::c;                                    // alignment rule and preferred layout when stored
-  std::variant<std::monostate, std::string, Scalar, Array, Extent> payload;
+  std::variant<std::monostate, std::string, Scalar, Array, Extent, AxisMap> payload;
 
   int rank() const { return kept; }
   Shape shape() const { return Shape(domain.begin(), domain.begin() + kept); }

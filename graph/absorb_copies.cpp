@@ -1,0 +1,38 @@
+#include <weft/passes.h>
+
+#include "maps.h"
+#include "rebuild.h"
+
+namespace weft {
+namespace {
+
+// What a copy reads, over the axes of the copy's reader.
+Operand read_through(const Graph& graph, const Operand& operand) {
+  return Operand{graph.operand(operand.node, 0), compose(graph.map(operand.node, 0), operand.map)};
+}
+
+}  // namespace
+
+Graph absorb_copies(const Graph& graph) {
+  Rebuild rebuild(graph);
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    const NodeId id = id_of(k);
+    if (rebuild.has(id)) continue;
+    const Node& node = graph.node(id);
+    std::vector<Operand> operands = rebuild.operands(id);
+    if (node.kind == Kind::apply) {
+      for (Operand& operand : operands) {
+        while (is_pure_copy(rebuild.to, operand.node)) {
+          Operand before = std::exchange(operand, read_through(rebuild.to, operand));
+          if (mentions_all(operands, node.kept, static_cast<int>(node.domain.size()))) continue;
+          operand = std::move(before);                       // the broadcast this copy makes is being folded (G7)
+          break;
+        }
+      }
+    }
+    rebuild.set(id, rebuild.to.add(node, std::move(operands)));
+  }
+  return drop_dead(rebuild.finish());
+}
+
+}  // namespace weft

@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <optional>
+
+#include <weft/passes.h>
+
+#include "maps.h"
+#include "rebuild.h"
+
+namespace weft {
+namespace {
+
+// multiply(a, b), or square(a) as a times a, that only one node uses and no output names.
+bool is_free_product(const Graph& graph, NodeId id, const std::vector<bool>& is_output) {
+  const Node& node = graph.node(id);
+  return node.kind == Kind::apply && (node.op == Op::multiply || node.op == Op::square) &&
+         node.kept == static_cast<int>(node.domain.size()) && graph.user_count(id) == 1 && !is_output[id.value];
+}
+
+// Which operand of an add or subtract is the product. One that is broadcast stays: its rounding is shared, and inside
+// the loop two operands would be read in place of one.
+std::optional<int> product_position(const Graph& graph, NodeId id, const std::vector<bool>& is_output) {
+  const Node& node = graph.node(id);
+  if (node.kind != Kind::apply || (node.op != Op::add && node.op != Op::subtract) || (node.dtype != f32 && node.dtype != f64)) return {};
+  for (int position = 0; position < 2; ++position) {
+    std::vector<bool> mentioned(node.domain.size(), false);
+    mark_axes(graph.map(id, position), mentioned);
+    const bool covers = std::all_of(mentioned.begin(), mentioned.end(), [](bool axis) { return axis; });
+    if (covers && is_free_product(graph, graph.operand(id, position), is_output)) return position;
+  }
+  return {};
+}
+
+void add_fma(Rebuild& rebuild, const Graph& graph, NodeId id, int position) {
+  Node node = graph.node(id);
+  const NodeId product = graph.operand(id, position);
+  std::vector<Operand> factors = rebuild.operands(product);
+  for (Operand& factor : factors) factor.map = compose(factor.map, graph.map(id, position));
+  if (factors.size() == 1) factors.push_back(factors[0]);    // square
+  Operand rest{rebuild[graph.operand(id, 1 - position)], graph.map(id, 1 - position)};
+  if (node.op == Op::subtract) {                             // a b - c = fma(a, b, -c); c - a b = fma(-a, b, c)
+    Operand& negated = position == 0 ? rest : factors[0];
+    negated = apply_over_mentioned(rebuild.to, Op::negative, node.dtype, node.domain, {negated}, node.order);
+  }
+  node.op = Op::fma;
+  rebuild.set(id, rebuild.to.add(std::move(node), {factors[0], factors[1], rest}));
+}
+
+}  // namespace
+
+Graph contract(const Graph& graph) {
+  std::vector<bool> is_output(graph.size(), false), absorbed(graph.size(), false);
+  for (NodeId output : graph.outputs) is_output[output.value] = true;
+  std::vector<std::optional<int>> chosen(graph.size());
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    chosen[k] = product_position(graph, id_of(k), is_output);
+    if (chosen[k]) absorbed[graph.operand(id_of(k), *chosen[k]).value] = true;
+  }
+  Rebuild rebuild(graph);
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    if (absorbed[k]) continue;
+    if (chosen[k]) add_fma(rebuild, graph, id_of(k), *chosen[k]);
+    else rebuild.copy(id_of(k));
+  }
+  return rebuild.finish();
+}
+
+}  // namespace weft

@@ -1,0 +1,63 @@
+#include <algorithm>
+
+#include <weft/passes.h>
+
+#include "maps.h"
+#include "rebuild.h"
+
+namespace weft {
+namespace {
+
+// Ops whose result is the exact value rounded once, so that no implementation can give other bits.
+bool is_exactly_rounded(Op op, DType dtype) {
+  switch (op) {
+    case Op::copy: case Op::cast: case Op::negative: case Op::abs: case Op::sign: case Op::square: case Op::sqrt: case Op::reciprocal:
+    case Op::relu: case Op::floor: case Op::ceil: case Op::round: case Op::trunc: case Op::isnan: case Op::isinf: case Op::isfinite:
+    case Op::logical_not: case Op::bitwise_invert: case Op::add: case Op::subtract: case Op::multiply: case Op::divide:
+    case Op::maximum: case Op::minimum: case Op::less: case Op::less_equal: case Op::greater: case Op::greater_equal: case Op::equal:
+    case Op::not_equal: case Op::logical_and: case Op::logical_or: case Op::logical_xor: case Op::bitwise_and: case Op::bitwise_or:
+    case Op::bitwise_xor: case Op::bitwise_left_shift: case Op::bitwise_right_shift: case Op::where: case Op::clip: case Op::fma:
+      return true;
+    case Op::floor_divide: case Op::remainder: case Op::power:
+      return !is_floating(dtype);
+    default:
+      return false;
+  }
+}
+
+// Half-precision bodies may keep more bits between ops than a stored constant has.
+bool is_half(DType dtype) { return dtype == f16 || dtype == bf16; }
+
+bool is_scalar_constant(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  return node.kind == Kind::constant && node.kept == 0 && std::holds_alternative<Scalar>(node.payload) && !is_half(node.dtype);
+}
+
+bool is_foldable(const Graph& graph, const Node& node, const std::vector<Operand>& operands) {
+  return node.kind == Kind::apply && node.kept == static_cast<int>(node.domain.size()) && !is_half(node.dtype) &&
+         is_exactly_rounded(node.op, node.dtype) && !(node.op == Op::copy && node.kept > 0) &&
+         std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) { return is_scalar_constant(graph, operand.node); });
+}
+
+}  // namespace
+
+Graph fold_constants(const Graph& graph) {
+  Rebuild rebuild(graph);
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    const NodeId id = id_of(k);
+    if (rebuild.has(id)) continue;
+    const Node& node = graph.node(id);
+    const std::vector<Operand> operands = rebuild.operands(id);
+    if (!is_foldable(rebuild.to, node, operands)) {
+      rebuild.copy(id);
+      continue;
+    }
+    std::vector<Scalar> values;
+    for (const Operand& operand : operands) values.push_back(std::get<Scalar>(rebuild.to.node(operand.node).payload));
+    const NodeId constant = rebuild.to.constant(evaluate(node.op, values, node.dtype)).id();
+    rebuild.set(id, node.kept == 0 ? constant : rebuild.to.apply(Op::copy, node.dtype, node.domain, {Operand{constant, {}}}, node.order));
+  }
+  return drop_dead(rebuild.finish());
+}
+
+}  // namespace weft

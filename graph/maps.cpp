@@ -1,0 +1,68 @@
+#include "maps.h"
+
+namespace weft {
+
+AxisMap compose(const AxisMap& inner, const AxisMap& outer) {
+  AxisMap result;
+  result.reserve(inner.size());
+  for (const AxisRef& ref : inner) {
+    if (ref.axis < 0) {
+      result.push_back(ref);
+      continue;
+    }
+    const AxisRef& through = outer[static_cast<std::size_t>(ref.axis)];
+    result.push_back(AxisRef{through.axis, ref.start + Extent(ref.step) * through.start, through.axis < 0 ? 1 : ref.step * through.step});
+  }
+  return result;
+}
+
+void mark_axes(const AxisMap& map, std::vector<bool>& mentioned) {
+  for (const AxisRef& ref : map)
+    if (ref.axis >= 0) mentioned[static_cast<std::size_t>(ref.axis)] = true;
+}
+
+bool mentions_all(const std::vector<Operand>& operands, int first, int last) {
+  if (first >= last) return true;
+  std::vector<bool> mentioned(static_cast<std::size_t>(last), false);
+  for (const Operand& operand : operands) mark_axes(operand.map, mentioned);
+  for (int axis = first; axis < last; ++axis)
+    if (!mentioned[static_cast<std::size_t>(axis)]) return false;
+  return true;
+}
+
+AxisMap renumber(AxisMap map, const std::vector<int>& position) {
+  for (AxisRef& ref : map)
+    if (ref.axis >= 0) ref.axis = position[static_cast<std::size_t>(ref.axis)];
+  return map;
+}
+
+bool is_whole(const Graph& graph, const Operand& operand, const Shape& domain) {
+  const Node& node = graph.node(operand.node);
+  if (operand.map.size() != domain.size()) return false;
+  for (std::size_t k = 0; k < domain.size(); ++k)
+    if (operand.map[k].axis != static_cast<int>(k) || !operand.map[k].is_identity() || !(node.domain[k] == domain[k])) return false;
+  return true;
+}
+
+bool is_pure_copy(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  return node.kind == Kind::apply && node.op == Op::copy && node.kept == static_cast<int>(node.domain.size());
+}
+
+Operand apply_over_mentioned(Graph& graph, Op op, DType dtype, const Shape& domain, std::vector<Operand> operands, Order order) {
+  std::vector<bool> mentioned(domain.size(), false);
+  for (const Operand& operand : operands) mark_axes(operand.map, mentioned);
+  std::vector<int> position(domain.size(), -1);
+  Shape own;
+  AxisMap map;
+  for (std::size_t axis = 0; axis < domain.size(); ++axis) {
+    if (!mentioned[axis]) continue;
+    position[axis] = static_cast<int>(own.size());
+    own.push_back(domain[axis]);
+    map.push_back(AxisRef{static_cast<int>(axis), 0, 1});
+  }
+  for (Operand& operand : operands) operand.map = renumber(std::move(operand.map), position);
+  return Operand{graph.apply(op, dtype, std::move(own), std::move(operands), order), std::move(map)};
+}
+
+}  // namespace weft

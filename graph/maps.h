@@ -1,0 +1,32 @@
+// Arithmetic on index maps, shared by the passes and the gradient.
+//
+// A value inside a loop nest is an Operand: a node and the map from its axes to the axes of the loops around it.
+// Pure functions; thread-safe.
+#pragma once
+#include <vector>
+
+#include <weft/graph.h>
+
+namespace weft {
+
+// inner: node axes over middle axes; outer: middle axes over loop axes. The node's axes over the loop axes.
+AxisMap compose(const AxisMap& inner, const AxisMap& outer);
+
+// Marks in `mentioned` the axes a map names.
+void mark_axes(const AxisMap& map, std::vector<bool>& mentioned);
+bool mentions_all(const std::vector<Operand>& operands, int first, int last);   // every axis in [first, last)
+
+// The map with axis k called position[k].
+AxisMap renumber(AxisMap map, const std::vector<int>& position);
+
+// Whether the operand, read at every point of a loop nest over `domain`, is the node itself.
+bool is_whole(const Graph& graph, const Operand& operand, const Shape& domain);
+
+// An apply node that is a copy without a fold: a transpose, slice, flip or broadcast.
+bool is_pure_copy(const Graph& graph, NodeId id);
+
+// Adds op(operands) as a node over just those axes of `domain` that some operand mentions (in their order), and
+// returns it as a value in that domain: what does not depend on a loop is not computed inside it.
+Operand apply_over_mentioned(Graph& graph, Op op, DType dtype, const Shape& domain, std::vector<Operand> operands, Order order = Order::c);
+
+}  // namespace weft

@@ -1,0 +1,69 @@
+// How a pass builds its result: a new graph and the map from old ids to new ones.
+//
+//   Rebuild rebuild(graph);                                   // has every input already
+//   for (id in id order) rebuild.copy(id);                    // or rebuild.set(id, something else)
+//   return rebuild.finish();                                  // maps the outputs
+#pragma once
+#include <unordered_set>
+#include <vector>
+
+#include <weft/error.h>
+#include <weft/graph.h>
+
+namespace weft {
+
+class Rebuild {
+ public:
+  Graph to;
+
+  explicit Rebuild(const Graph& from) : Rebuild(from, from.inputs) {}
+  Rebuild(const Graph& from, const std::vector<NodeId>& inputs) : to(from.name), from_(from), now_(from.size()) {
+    for (NodeId id : inputs) {
+      const Node& node = from.node(id);
+      set(id, to.input(node.name(), node.dtype, node.shape(), node.order).id());
+    }
+  }
+
+  bool has(NodeId old) const { return now_[old.value].value != UINT32_MAX; }
+  NodeId operator[](NodeId old) const {
+    WEFT_ASSERT(has(old), "a node is rebuilt after its operands: %", old.value);
+    return now_[old.value];
+  }
+  void set(NodeId old, NodeId now) { now_[old.value] = now; }
+
+  std::vector<Operand> operands(NodeId old) const {          // as nodes of the new graph
+    std::vector<Operand> result;
+    const int arity = from_.arity(old);
+    result.reserve(static_cast<std::size_t>(arity));
+    for (int k = 0; k < arity; ++k) result.push_back(Operand{(*this)[from_.operand(old, k)], from_.map(old, k)});
+    return result;
+  }
+
+  void copy(NodeId old) {
+    if (!has(old)) set(old, to.add(from_.node(old), operands(old)));
+  }
+
+  Graph finish() { return finish(from_.outputs); }
+  Graph finish(const std::vector<NodeId>& outputs) {
+    std::unordered_set<NodeId> taken;
+    for (NodeId old : outputs) {
+      NodeId id = (*this)[old];
+      const Kind kind = to.node(id).kind;
+      if ((kind != Kind::apply && kind != Kind::update) || taken.contains(id)) id = own_copy(id);
+      taken.insert(id);
+      to.outputs.push_back(id);
+    }
+    return std::move(to);
+  }
+
+ private:
+  NodeId own_copy(NodeId id) {
+    const Node node = to.node(id);
+    return to.apply(Op::copy, node.dtype, node.shape(), {Operand{id, identity_map(node.kept)}}, node.order);
+  }
+
+  const Graph& from_;
+  std::vector<NodeId> now_;
+};
+
+}  // namespace weft
