@@ -1,4 +1,4 @@
-// Axes given by a user, as sorted positions.
+// Axes given by a user, as positions, and the nodes built over them.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -12,5 +12,10 @@ std::vector<int> normalize_axes(std::string_view what, const Expr& x, const Axes
 
 // Copies x through a map: x may not be an empty Expr.
 Expr copy_through(const Expr& x, Shape domain, AxisMap map);
+
+// acc over `axes` of x, converted to `dtype` before folding. The last of `axes` is folded first. All arguments are checked.
+Expr fold_axes(const Expr& x, AccumulatorId acc, const std::vector<int>& axes, bool keepdims, DType dtype, Order order = Order::c);
+// The dtype in which acc folds the elements of x; Error(dtype) where it cannot.
+DType reduced_dtype(const Expr& x, AccumulatorId acc);
 
 }  // namespace weft

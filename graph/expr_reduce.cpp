@@ -5,6 +5,26 @@
 #include "axes.h"
 
 namespace weft {
+
+Expr fold_axes(const Expr& x, AccumulatorId acc, const std::vector<int>& axes, bool keepdims, DType dtype, Order order) {
+  const Shape shape = x.shape();
+  AxisMap map(shape.size());
+  Shape domain;
+  for (int k = 0; k < static_cast<int>(shape.size()); ++k) {
+    const auto axis = static_cast<std::size_t>(k);
+    const bool folded = std::find(axes.begin(), axes.end(), k) != axes.end();
+    if (!folded) map[axis].axis = static_cast<int>(domain.size());
+    if (!folded || keepdims) domain.push_back(folded ? Extent(1) : shape[axis]);
+  }
+  const int kept = static_cast<int>(domain.size());
+  for (int k : axes) {
+    map[static_cast<std::size_t>(k)].axis = static_cast<int>(domain.size());
+    domain.push_back(shape[static_cast<std::size_t>(k)]);
+  }
+  const Op op = x.dtype() == dtype ? Op::copy : Op::cast;
+  return Expr(x.graph(), x.graph().fold(acc, op, dtype, std::move(domain), kept, {{x.id(), std::move(map)}}, order));
+}
+
 namespace {
 
 DType wide_dtype(DType dtype) {
@@ -19,43 +39,13 @@ DType mean_dtype(DType dtype) {
 }
 DType mean_result(DType dtype) { return is_floating(dtype) ? dtype : f64; }
 
-// result = acc over `axes` of x converted to dtype. Kept axes first, then the folded ones in their order.
-Expr fold_axes(const Expr& x, AccumulatorId acc, const std::vector<int>& axes, bool keepdims, DType dtype) {
-  const Shape shape = x.shape();
-  AxisMap map(shape.size());
-  Shape domain;
-  for (int k = 0; k < static_cast<int>(shape.size()); ++k) {
-    const auto axis = static_cast<std::size_t>(k);
-    const bool folded = std::binary_search(axes.begin(), axes.end(), k);
-    if (!folded) map[axis].axis = static_cast<int>(domain.size());
-    if (!folded || keepdims) domain.push_back(folded ? Extent(1) : shape[axis]);
-  }
-  const int kept = static_cast<int>(domain.size());
-  for (int k : axes) {
-    map[static_cast<std::size_t>(k)].axis = static_cast<int>(domain.size());
-    domain.push_back(shape[static_cast<std::size_t>(k)]);
-  }
-  const Op op = x.dtype() == dtype ? Op::copy : Op::cast;
-  return Expr(x.graph(), x.graph().fold(acc, op, dtype, std::move(domain), kept, {{x.id(), std::move(map)}}));
-}
-
 Expr sum_or_prod(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims, DType dtype) {
-  const auto positions = normalize_axes(weft::name_of(acc), x, axes);
+  const auto positions = normalize_axes(name_of(acc), x, axes);
   const DType wide = wide_dtype(x.dtype());
   const bool mixed = (wide == u64 && is_signed_integer(dtype)) || (dtype == u64 && is_signed_integer(wide));
-  WEFT_REQUIRE(!mixed && promote(wide, dtype) == dtype, dtype, weft::name_of(acc), ": ", x.name(), " is ", x.dtype(), " and accumulates in ", wide,
+  WEFT_REQUIRE(!mixed && promote(wide, dtype) == dtype, dtype, name_of(acc), ": ", x.name(), " is ", x.dtype(), " and accumulates in ", wide,
                ", which does not fit ", dtype, "\n  cast the result instead");
   return fold_axes(x, acc, positions, keepdims, dtype);
-}
-
-Expr extremum(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) {
-  const auto positions = normalize_axes(weft::name_of(acc), x, axes);
-  WEFT_REQUIRE(!is_boolean(x.dtype()), dtype, weft::name_of(acc), ": ", x.name(), " is bool\n  use any or all, or cast it to an integer dtype");
-  return fold_axes(x, acc, positions, keepdims, x.dtype());
-}
-
-Expr predicate(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) {
-  return fold_axes(x, acc, normalize_axes(weft::name_of(acc), x, axes), keepdims, bool_);
 }
 
 // How many elements fold into one, as a scalar of `dtype`.
@@ -83,18 +73,24 @@ Expr all(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, Accu
 Expr sum(const Expr& x, const Axes& axes, bool keepdims, DType dtype) { return sum_or_prod(x, AccumulatorId::sum, axes, keepdims, dtype); }
 Expr prod(const Expr& x, const Axes& axes, bool keepdims, DType dtype) { return sum_or_prod(x, AccumulatorId::prod, axes, keepdims, dtype); }
 
-Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) {
-  WEFT_REQUIRE(x, usage, weft::name_of(acc), ": the operand is an empty Expr");
+DType reduced_dtype(const Expr& x, AccumulatorId acc) {
   switch (acc) {
     case AccumulatorId::sum:
-    case AccumulatorId::prod: return sum_or_prod(x, acc, axes, keepdims, wide_dtype(x.dtype()));
+    case AccumulatorId::prod: return wide_dtype(x.dtype());
     case AccumulatorId::max:
-    case AccumulatorId::min: return extremum(x, acc, axes, keepdims);
+    case AccumulatorId::min:
+      WEFT_REQUIRE(!is_boolean(x.dtype()), dtype, name_of(acc), ": ", x.name(), " is bool\n  use any or all, or cast it to an integer dtype");
+      return x.dtype();
     case AccumulatorId::any:
-    case AccumulatorId::all: return predicate(x, acc, axes, keepdims);
+    case AccumulatorId::all: return bool_;
     case AccumulatorId::none: break;
   }
   fail(ErrorKind::usage, "reduce: expected an accumulator, got none\n  use one of sum, prod, max, min, any, all");
+}
+
+Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) {
+  const auto positions = normalize_axes(acc == AccumulatorId::none ? "reduce" : name_of(acc), x, axes);
+  return fold_axes(x, acc, positions, keepdims, reduced_dtype(x, acc));
 }
 
 AccumulatorId accumulator_of(Reduction reduction) {

@@ -22,9 +22,8 @@ Alignment align_array_api(std::string_view what, const std::vector<Shape>& shape
 // The same onto a given domain: the map of an operand that may not change it (broadcast_to, assignment).
 AxisMap align_onto(std::string_view what, const Shape& shape, const Shape& target, const std::string& name);
 
-// "i", "j", .. for the axes of a domain, and an operand seen through its map: "%x[i,j]", "%w[0,j]".
-std::string axis_letter(std::size_t axis);
-std::string with_letters(const std::string& name, const AxisMap& map);
+// The letters of a domain's axes in messages, as graph text has them: i j k l p q .., without the symbols in `shapes`.
+std::vector<std::string> axis_letters(std::size_t rank, const std::vector<Shape>& shapes);
 // What to do about extents a and b that should have been equal; `numbers` is said when both are numbers.
 std::string mismatch_remedy(const Extent& a, const Extent& b, std::string_view numbers);
 

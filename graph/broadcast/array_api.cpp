@@ -18,35 +18,35 @@ AxisMap trailing_map(const Shape& shape, const Shape& domain) {
   return map;
 }
 
-// The operand's axes as the reader of a message should see them: every axis by its letter.
-std::string show(const Shape& shape, std::size_t rank, const std::string& name) {
+// "%x[i,j]", or the shape of an operand without a name.
+std::string show(const Shape& shape, std::size_t rank, const std::string& name, const std::vector<std::string>& letters) {
   if (name.empty()) return to_text(shape);
-  AxisMap map(shape.size());
-  for (std::size_t k = 0; k < shape.size(); ++k) map[k].axis = static_cast<int>(rank - shape.size() + k);
-  return with_letters(name, map);
+  std::string text = name + "[";
+  for (std::size_t k = 0; k < shape.size(); ++k) text += (k ? "," : "") + letters[rank - shape.size() + k];
+  return text + "]";
 }
 
 [[noreturn]] void fail_mismatch(std::string_view what, std::size_t axis, const std::vector<Shape>& shapes, std::size_t a, std::size_t b,
                                 std::size_t rank, const NameOf& name_of) {
   const Extent& ea = shapes[a][axis - (rank - shapes[a].size())];
   const Extent& eb = shapes[b][axis - (rank - shapes[b].size())];
-  fail(ErrorKind::shape, concat(what, ": axis ", axis_letter(axis), " has extent ", ea, " in ", show(shapes[a], rank, name_of(a)), " but ", eb, " in ",
-                                show(shapes[b], rank, name_of(b)), "\n  ", mismatch_remedy(ea, eb, "extents must be equal, or one of them 1")));
+  const auto letters = axis_letters(rank, shapes);
+  fail(ErrorKind::shape, concat(what, ": axis ", letters[axis], " has extent ", ea, " in ", show(shapes[a], rank, name_of(a), letters), " but ", eb, " in ",
+                                show(shapes[b], rank, name_of(b), letters), "\n  ", mismatch_remedy(ea, eb, "extents must be equal, or one of them 1")));
 }
 
 }  // namespace
 
-std::string axis_letter(std::size_t axis) {
-  constexpr std::string_view letters = "ijklmnopqrstuvwxyz";
-  if (axis < letters.size()) return std::string(1, letters[axis]);
-  return "i" + std::to_string(axis);
-}
-
-std::string with_letters(const std::string& name, const AxisMap& map) {
-  std::string text = name + "[";
-  for (std::size_t k = 0; k < map.size(); ++k)
-    text += (k ? "," : "") + (map[k].axis < 0 ? to_text(map[k].start) : axis_letter(static_cast<std::size_t>(map[k].axis)));
-  return text + "]";
+std::vector<std::string> axis_letters(std::size_t rank, const std::vector<Shape>& shapes) {
+  std::vector<std::string> symbols, letters;
+  for (const Shape& shape : shapes)
+    for (const Extent& extent : shape) extent.collect_symbols(symbols);
+  for (int round = 0; letters.size() < rank; ++round)
+    for (char c : std::string_view("ijklpqrstuvwxyzabcdefghmno")) {
+      std::string letter = c + (round == 0 ? std::string() : std::to_string(round));
+      if (std::find(symbols.begin(), symbols.end(), letter) == symbols.end()) letters.push_back(std::move(letter));
+    }
+  return letters;
 }
 
 std::string mismatch_remedy(const Extent& a, const Extent& b, std::string_view numbers) {
