@@ -1,0 +1,264 @@
+#include "llvm_lane.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <numeric>
+
+namespace weft {
+
+using llvm::Value;
+namespace Intrinsic = llvm::Intrinsic;
+
+namespace {
+
+int lane_count(llvm::Type* type) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  return vector ? static_cast<int>(vector->getNumElements()) : 1;
+}
+
+// `element` with as many lanes as `like` has.
+llvm::Type* same_lanes(llvm::Type* element, llvm::Type* like) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like);
+  return vector ? llvm::FixedVectorType::get(element, vector->getNumElements()) : element;
+}
+
+llvm::Function* function_of(const llvm::IRBuilderBase* builder) { return builder->GetInsertBlock()->getParent(); }
+
+bool has_feature(const llvm::IRBuilderBase* builder, llvm::StringRef name) {
+  return function_of(builder)->getFnAttribute("target-features").getValueAsString().contains(name);
+}
+
+Lane unary(Intrinsic::ID id, const Lane& a) { return {a.builder->CreateUnaryIntrinsic(id, a.value), a.builder}; }
+
+// Lanes [first, first + count); past the end of v they are poison.
+Value* take(llvm::IRBuilderBase* builder, Value* v, int first, int count) {
+  const int total = lane_count(v->getType());
+  llvm::SmallVector<int, 32> mask(static_cast<size_t>(count));
+  for (int k = 0; k < count; ++k) mask[static_cast<size_t>(k)] = first + k < total ? first + k : -1;
+  return builder->CreateShuffleVector(v, mask);
+}
+
+Value* concatenate(llvm::IRBuilderBase* builder, Value* low, Value* high) {
+  llvm::SmallVector<int, 64> mask(2 * static_cast<size_t>(lane_count(low->getType())));
+  std::iota(mask.begin(), mask.end(), 0);
+  return builder->CreateShuffleVector(low, high, mask);
+}
+
+// 512, 256 or 128 where the target has the AVX-512 instruction at this vector size; else 0.
+int avx512_size(const Lane& x) {
+  const int size = x.bits() * x.width();
+  if (size == 512 && has_feature(x.builder, "+avx512f")) return size;
+  if ((size == 256 || size == 128) && x.width() > 1 && has_feature(x.builder, "+avx512vl")) return size;
+  return 0;
+}
+
+bool is_wide(const Lane& x) { return x.bits() * x.width() > 512 && x.width() % 2 == 0 && has_feature(x.builder, "+avx512f"); }
+
+Lane half_of(const Lane& x, int which) {
+  return {take(x.builder, x.value, which * x.width() / 2, x.width() / 2), x.builder};
+}
+
+// The intrinsic for (f32, f64) at 512, 256, 128 bits.
+Intrinsic::ID by_size(bool f32, int size, const std::array<Intrinsic::ID, 6>& ids) {
+  return ids[(f32 ? 0 : 3) + (size == 512 ? 0 : size == 256 ? 1 : 2)];
+}
+
+// A masked AVX-512 intrinsic with all lanes on, in the current rounding mode.
+Lane call_masked(const Lane& x, Intrinsic::ID id, int size, llvm::SmallVector<Value*, 6> arguments) {
+  auto* builder = x.builder;
+  auto* mask_type = builder->getIntNTy(static_cast<unsigned>(std::max(8, x.width())));
+  arguments.push_back(llvm::Constant::getNullValue(x.value->getType()));
+  arguments.push_back(llvm::Constant::getAllOnesValue(mask_type));
+  if (size == 512) arguments.push_back(builder->getInt32(4));
+  return {builder->CreateIntrinsic(id, {}, arguments), builder};
+}
+
+llvm::Constant* table_constant(const LaneTable& table, int first, int count, llvm::Type* element, bool as_vector) {
+  llvm::SmallVector<llvm::Constant*, 64> values;
+  for (int k = first; k < first + count; ++k) values.push_back(llvm::ConstantFP::get(element, k < table.size ? table.values[k] : 0.0));
+  if (as_vector) return llvm::ConstantVector::get(values);
+  return llvm::ConstantArray::get(llvm::ArrayType::get(element, static_cast<uint64_t>(count)), values);
+}
+
+// Constants are unique within a context, so a table already in the module is found by its initializer.
+llvm::GlobalVariable* table_global(llvm::Module& module, llvm::Constant* data) {
+  for (auto& global : module.globals())
+    if (global.isConstant() && global.hasInitializer() && global.getInitializer() == data) return &global;
+  auto* global = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "table");
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  global->setAlignment(llvm::Align(64));
+  return global;
+}
+
+// Up to two registers' worth of table by one permute instruction.
+Value* permute_lookup(llvm::IRBuilderBase* builder, const LaneTable& table, llvm::Type* element, Value* index, int lanes) {
+  const bool f32 = element->isFloatTy();
+  auto* low = table_constant(table, 0, lanes, element, true);
+  if (table.size <= lanes)
+    return builder->CreateIntrinsic(f32 ? Intrinsic::x86_avx512_permvar_sf_512 : Intrinsic::x86_avx512_permvar_df_512, {}, {low, index});
+  auto* high = table_constant(table, lanes, lanes, element, true);
+  return builder->CreateIntrinsic(f32 ? Intrinsic::x86_avx512_vpermi2var_ps_512 : Intrinsic::x86_avx512_vpermi2var_pd_512, {},
+                                  {low, index, high});
+}
+
+}  // namespace
+
+LaneMask operator&(const LaneMask& a, const LaneMask& b) { return {a.builder->CreateAnd(a.value, b.value), a.builder}; }
+LaneMask operator|(const LaneMask& a, const LaneMask& b) { return {a.builder->CreateOr(a.value, b.value), a.builder}; }
+LaneMask operator!(const LaneMask& a) { return {a.builder->CreateNot(a.value), a.builder}; }
+
+LaneInt operator+(const LaneInt& a, const LaneInt& b) { return {a.builder->CreateAdd(a.value, b.value), a.builder}; }
+LaneInt operator-(const LaneInt& a, const LaneInt& b) { return {a.builder->CreateSub(a.value, b.value), a.builder}; }
+LaneInt operator&(const LaneInt& a, const LaneInt& b) { return {a.builder->CreateAnd(a.value, b.value), a.builder}; }
+LaneInt operator|(const LaneInt& a, const LaneInt& b) { return {a.builder->CreateOr(a.value, b.value), a.builder}; }
+LaneInt operator^(const LaneInt& a, const LaneInt& b) { return {a.builder->CreateXor(a.value, b.value), a.builder}; }
+LaneInt operator<<(const LaneInt& a, int k) { return {a.builder->CreateShl(a.value, static_cast<uint64_t>(k)), a.builder}; }
+LaneInt operator>>(const LaneInt& a, int k) { return {a.builder->CreateAShr(a.value, static_cast<uint64_t>(k)), a.builder}; }
+LaneInt shift_right_logical(const LaneInt& a, int k) { return {a.builder->CreateLShr(a.value, static_cast<uint64_t>(k)), a.builder}; }
+LaneMask operator<(const LaneInt& a, const LaneInt& b) { return {a.builder->CreateICmpSLT(a.value, b.value), a.builder}; }
+LaneMask operator>(const LaneInt& a, const LaneInt& b) { return {a.builder->CreateICmpSGT(a.value, b.value), a.builder}; }
+LaneMask operator==(const LaneInt& a, const LaneInt& b) { return {a.builder->CreateICmpEQ(a.value, b.value), a.builder}; }
+LaneInt select(const LaneMask& m, const LaneInt& a, const LaneInt& b) {
+  return {a.builder->CreateSelect(m.value, a.value, b.value), a.builder};
+}
+
+int Lane::width() const { return lane_count(value->getType()); }
+Lane Lane::like(double constant) const { return {llvm::ConstantFP::get(value->getType(), constant), builder}; }
+LaneInt Lane::int_like(int64_t constant) const {
+  auto* type = same_lanes(builder->getIntNTy(static_cast<unsigned>(bits())), value->getType());
+  const auto truncated = bits() == 32 ? static_cast<uint32_t>(constant) : static_cast<uint64_t>(constant);
+  return {llvm::ConstantInt::get(type, truncated), builder};
+}
+
+Lane operator+(const Lane& a, const Lane& b) { return {a.builder->CreateFAdd(a.value, b.value), a.builder}; }
+Lane operator-(const Lane& a, const Lane& b) { return {a.builder->CreateFSub(a.value, b.value), a.builder}; }
+Lane operator*(const Lane& a, const Lane& b) { return {a.builder->CreateFMul(a.value, b.value), a.builder}; }
+Lane operator/(const Lane& a, const Lane& b) { return {a.builder->CreateFDiv(a.value, b.value), a.builder}; }
+Lane operator-(const Lane& a) { return {a.builder->CreateFNeg(a.value), a.builder}; }
+LaneMask operator<(const Lane& a, const Lane& b) { return {a.builder->CreateFCmpOLT(a.value, b.value), a.builder}; }
+LaneMask operator<=(const Lane& a, const Lane& b) { return {a.builder->CreateFCmpOLE(a.value, b.value), a.builder}; }
+LaneMask operator>(const Lane& a, const Lane& b) { return {a.builder->CreateFCmpOGT(a.value, b.value), a.builder}; }
+LaneMask operator>=(const Lane& a, const Lane& b) { return {a.builder->CreateFCmpOGE(a.value, b.value), a.builder}; }
+LaneMask operator==(const Lane& a, const Lane& b) { return {a.builder->CreateFCmpOEQ(a.value, b.value), a.builder}; }
+LaneMask operator!=(const Lane& a, const Lane& b) { return {a.builder->CreateFCmpUNE(a.value, b.value), a.builder}; }
+Lane fma(const Lane& a, const Lane& b, const Lane& c) {
+  return {a.builder->CreateIntrinsic(Intrinsic::fma, {a.value->getType()}, {a.value, b.value, c.value}), a.builder};
+}
+Lane sqrt(const Lane& a) { return unary(Intrinsic::sqrt, a); }
+Lane abs(const Lane& a) { return unary(Intrinsic::fabs, a); }
+Lane copysign(const Lane& a, const Lane& sign) {
+  return {a.builder->CreateBinaryIntrinsic(Intrinsic::copysign, a.value, sign.value), a.builder};
+}
+Lane floor(const Lane& a) { return unary(Intrinsic::floor, a); }
+Lane trunc(const Lane& a) { return unary(Intrinsic::trunc, a); }
+Lane round_even(const Lane& a) { return unary(Intrinsic::roundeven, a); }
+Lane min_raw(const Lane& a, const Lane& b) { return select(a < b, a, b); }
+Lane max_raw(const Lane& a, const Lane& b) { return select(a > b, a, b); }
+Lane select(const LaneMask& m, const Lane& a, const Lane& b) {
+  return {a.builder->CreateSelect(m.value, a.value, b.value), a.builder};
+}
+LaneInt to_bits(const Lane& a) {
+  auto* type = same_lanes(a.builder->getIntNTy(static_cast<unsigned>(a.bits())), a.value->getType());
+  return {a.builder->CreateBitCast(a.value, type), a.builder};
+}
+Lane from_bits(const LaneInt& i) {
+  auto* element = i.value->getType()->getScalarSizeInBits() == 32 ? i.builder->getFloatTy() : i.builder->getDoubleTy();
+  return {i.builder->CreateBitCast(i.value, same_lanes(element, i.value->getType())), i.builder};
+}
+
+Lane table_lookup(const LaneTable& table, const LaneInt& index) {
+  auto* builder = index.builder;
+  auto* index_type = index.value->getType();
+  const int lanes = lane_count(index_type), bits = static_cast<int>(index_type->getScalarSizeInBits()), full = 512 / bits;
+  auto* element = bits == 32 ? builder->getFloatTy() : builder->getDoubleTy();
+  if (lanes > 1 && table.size <= 2 * full && has_feature(builder, "+avx512f")) {
+    if (lanes == full) return {permute_lookup(builder, table, element, index.value, full), builder};
+    if (lanes < full) {
+      auto* padded = permute_lookup(builder, table, element, take(builder, index.value, 0, full), full);
+      return {take(builder, padded, 0, lanes), builder};
+    }
+    if (lanes % 2 == 0) {
+      const auto half = [&](int which) {
+        return table_lookup(table, LaneInt{take(builder, index.value, which * lanes / 2, lanes / 2), builder}).value;
+      };
+      auto* low = half(0);
+      return {concatenate(builder, low, half(1)), builder};
+    }
+  }
+  auto* data = table_constant(table, 0, table.size, element, false);
+  auto* address = builder->CreateGEP(element, table_global(*function_of(builder)->getParent(), data), index.value);
+  const llvm::Align align(static_cast<uint64_t>(bits / 8));
+  if (!index_type->isVectorTy()) return {builder->CreateAlignedLoad(element, address, align), builder};
+  return {builder->CreateMaskedGather(same_lanes(element, index_type), address, align), builder};
+}
+
+Lane scale_by_power(const Lane& p, const Lane& n) {
+  if (is_wide(p)) {
+    const Lane low = scale_by_power(half_of(p, 0), half_of(n, 0)), high = scale_by_power(half_of(p, 1), half_of(n, 1));
+    return {concatenate(p.builder, low.value, high.value), p.builder};
+  }
+  const int size = avx512_size(p);
+  if (!size) return portable::scale_by_power(p, n);
+  const auto id = by_size(p.bits() == 32, size,
+                          {Intrinsic::x86_avx512_mask_scalef_ps_512, Intrinsic::x86_avx512_mask_scalef_ps_256,
+                           Intrinsic::x86_avx512_mask_scalef_ps_128, Intrinsic::x86_avx512_mask_scalef_pd_512,
+                           Intrinsic::x86_avx512_mask_scalef_pd_256, Intrinsic::x86_avx512_mask_scalef_pd_128});
+  return call_masked(p, id, size, {p.value, n.value});
+}
+
+MantissaExponent<Lane> split_power(const Lane& x) {
+  if (is_wide(x)) {
+    const auto low = split_power(half_of(x, 0)), high = split_power(half_of(x, 1));
+    return {{concatenate(x.builder, low.mantissa.value, high.mantissa.value), x.builder},
+            {concatenate(x.builder, low.exponent.value, high.exponent.value), x.builder}};
+  }
+  const int size = avx512_size(x);
+  if (!size) return portable::split_power(x);
+  const bool f32 = x.bits() == 32;
+  const auto mantissa_id = by_size(f32, size,
+                                   {Intrinsic::x86_avx512_mask_getmant_ps_512, Intrinsic::x86_avx512_mask_getmant_ps_256,
+                                    Intrinsic::x86_avx512_mask_getmant_ps_128, Intrinsic::x86_avx512_mask_getmant_pd_512,
+                                    Intrinsic::x86_avx512_mask_getmant_pd_256, Intrinsic::x86_avx512_mask_getmant_pd_128});
+  const auto exponent_id = by_size(f32, size,
+                                   {Intrinsic::x86_avx512_mask_getexp_ps_512, Intrinsic::x86_avx512_mask_getexp_ps_256,
+                                    Intrinsic::x86_avx512_mask_getexp_ps_128, Intrinsic::x86_avx512_mask_getexp_pd_512,
+                                    Intrinsic::x86_avx512_mask_getexp_pd_256, Intrinsic::x86_avx512_mask_getexp_pd_128});
+  // Interval [0.75, 1.5), NaN for a negative x.
+  const Lane mantissa = call_masked(x, mantissa_id, size, {x.value, x.builder->getInt32(11)});
+  const Lane floor_log = call_masked(x, exponent_id, size, {x.value});
+  const Lane one = x.like(1);
+  return {mantissa, select(mantissa < one, floor_log + one, floor_log)};
+}
+
+RareBlock::RareBlock(const LaneMask& mask) : mask_(mask), before_(mask.builder->GetInsertBlock()) {
+  auto* builder = mask.builder;
+  auto& context = builder->getContext();
+  auto* any = mask.value->getType()->isVectorTy() ? builder->CreateOrReduce(mask.value) : mask.value;
+  rare_ = llvm::BasicBlock::Create(context, "rare", before_->getParent());
+  after_ = llvm::BasicBlock::Create(context, "after", before_->getParent());
+  builder->CreateCondBr(any, rare_, after_, llvm::MDBuilder(context).createBranchWeights(1, 1 << 16));
+  builder->SetInsertPoint(rare_);
+}
+
+void RareBlock::leave() {
+  rare_ = mask_.builder->GetInsertBlock();
+  mask_.builder->CreateBr(after_);
+  mask_.builder->SetInsertPoint(after_);
+}
+
+Lane RareBlock::join(const Lane& fast, const Lane& slow) {
+  auto* phi = mask_.builder->CreatePHI(fast.value->getType(), 2);
+  phi->addIncoming(fast.value, before_);
+  phi->addIncoming(slow.value, rare_);
+  return {phi, mask_.builder};
+}
+
+}  // namespace weft

@@ -1,0 +1,99 @@
+#pragma once
+// exp and its relatives: exp, expm1, sigmoid, tanh.
+#include "common.h"
+
+namespace weft::vecmath {
+
+// x = n ln2 + r, |r| <= ln2 / 2. `high` is x - n * (upper part of ln2), exactly; r = high - n_low. `shifted` holds n in its low bits.
+template <LaneType V>
+struct ExpArgument {
+  V shifted, n, high, n_low, r;
+};
+
+template <LaneType V>
+ExpArgument<V> split_exp(const V& x) {
+  const V shift = round_shift(x);
+  const V shifted = fma(x, x.like(0x1.71547652b82fep0), shift);
+  const V n = shifted - shift;
+  const V high = fma(n, constant(x, -0x1.62e4p-1, -0x1.62e42fefa4p-1), x);
+  const V n_low = n * constant(x, 0x1.7f7d1cp-20, -0x1.8432a1b0e2634p-43);
+  return {shifted, n, high, n_low, high - n_low};
+}
+
+// (exp(r) - 1 - r) / r^2
+template <LaneType V>
+V exp_tail(const V& r) {
+  if (r.bits() == 32) return poly(r, {0x1p-1, 0x1.55548p-3, 0x1.5554b4p-5, 0x1.1245a6p-7, 0x1.6d923p-10});
+  return poly(r, {0x1.000000000000ep-1, 0x1.555555555556ap-3, 0x1.555555554f31ap-5, 0x1.111111110a947p-7, 0x1.6c16c1885bfc7p-10,
+                  0x1.a01a01ccd3259p-13, 0x1.a0198f7871acp-16, 0x1.71ddb227cd842p-19, 0x1.28b6b96894b34p-22, 0x1.afd5e3581520bp-26});
+}
+
+// exp without the upper clamp, for x <= 0 or NaN.
+template <LaneType V>
+V exp_nonpositive(const V& x) {
+  const auto a = split_exp(max_raw(constant(x, -104, -746), x));
+  const V one = x.like(1);
+  return scale_by_power(fma(fma(exp_tail(a.r), a.r, one), a.r, one), a.n);
+}
+
+template <LaneType V>
+V exp(const V& x) {
+  return exp_nonpositive(min_raw(constant(x, 89, 710), x));
+}
+
+// exp(x) - 1 = sum + error, or half of it, up to the rounding of `error`, which is the smaller part. The half is for large x, where
+// 2^n must not overflow before the result does; the other is for x <= 0.
+template <LaneType V>
+struct Expm1 {
+  V sum, error;
+};
+
+template <LaneType V>
+Expm1<V> expm1_sum(const V& x, bool half) {
+  const auto a = split_exp(x);
+  const int fraction = fraction_bits(x);
+  // 2^n or 2^(n - 1) from n in the low bits: the shift drops the bits of the rounding constant.
+  const V power = from_bits((to_bits(a.shifted) << fraction) + x.int_like(int64_t{exponent_bias(x) - half} << fraction));
+  const V unit = x.like(half ? 0.5 : 1), less = power - unit;
+  const V lost = half ? (power - less) - unit : power - (less + unit);
+  const V sum = fma(power, a.high, less);
+  const V error = fma(power, a.high, less - sum) + lost;
+  const V rest = fma(a.r * a.r, exp_tail(a.r), -a.n_low);
+  return {sum, fma(power, rest, error)};
+}
+
+template <LaneType V>
+V expm1(const V& x) {
+  const auto half = expm1_sum(max_raw(constant(x, -18, -38), min_raw(constant(x, 89, 710), x)), true);
+  const V y = half.sum + half.error;
+  return select(abs(x) < constant(x, 0x1p-26, 0x1p-55), x, y + y);
+}
+
+// 1 / d within 3 % for d in [1, 2]: enough to apply a correction of one rounding error.
+template <LaneType V>
+V rough_reciprocal(const V& d) {
+  return fma(d, d.like(-0.4857421875), d.like(1.45703125));
+}
+
+template <LaneType V>
+V tanh(const V& x) {
+  // With t = expm1(-2|x|) in (-1, 0]: tanh|x| = -t / (2 + t), both carried as a rounded value and its error.
+  const auto t = expm1_sum(min_raw(constant(x, 10, 20), abs(x)) * x.like(-2), false);
+  V t_error = x;
+  const V sum = fast_two_sum(t.sum, t.error, t_error);
+  const V two = x.like(2), d = sum + two, d_error = (sum - (d - two)) + t_error;
+  const V q = sum / d;
+  const V remainder = fma(-q, d_error, fma(-q, d, sum) + t_error);
+  return copysign(fma(remainder, rough_reciprocal(d), q), x);
+}
+
+template <LaneType V>
+V sigmoid(const V& x) {
+  // e / (1 + e) or 1 / (1 + e) with e = exp(-|x|) <= 1: no overflow, and subnormal results on the left.
+  const V e = exp_nonpositive(-abs(x)), one = x.like(1);
+  const V numerator = select(x < x.like(0), e, one), d = one + e, d_error = e - (d - one);
+  const V q = numerator / d;
+  return fma(fma(-q, d_error, fma(-q, d, numerator)), rough_reciprocal(d), q);
+}
+
+}  // namespace weft::vecmath

@@ -1,0 +1,81 @@
+#pragma once
+// pow.
+#include "common.h"
+#include "pow_tables.h"
+
+namespace weft::vecmath {
+
+// 2^(high + low), |high + low| <= 200 (f32) or 1500 (f64), low below one half.
+template <LaneType V>
+V exp2_sum(const V& high, const V& low) {
+  const V shift = round_shift(high), n = (high + shift) - shift;
+  const V f = (high - n) + low;
+  const V p = f.bits() == 32 ? poly(f, {0x1.62e43p-1, 0x1.ebfbep-3, 0x1.c6af6ap-5, 0x1.3b2a32p-7, 0x1.5f1384p-10, 0x1.4441dcp-13})
+                             : poly(f, {0x1.62e42fefa39efp-1, 0x1.ebfbdff82c5acp-3, 0x1.c6b08d704a223p-5, 0x1.3b2ab6fb9ec9p-7,
+                                        0x1.5d87fe785db28p-10, 0x1.430913130eea7p-13, 0x1.ffcbfdce8a4dbp-17, 0x1.62bfbcdc074e5p-20,
+                                        0x1.b521f839afc4ap-24, 0x1.e62e0a724f353p-28, 0x1.ee71678a1b23cp-32});
+  return scale_by_power(fma(p, f, f.like(1)), n);
+}
+
+// log2 of x >= 0 as an unevaluated sum; the low part means nothing when the high one is infinite.
+template <LaneType V>
+V log2_sum(const V& x, V& low) {
+  const bool f32 = x.bits() == 32;
+  const auto split = split_power(x);
+  const V m = split.mantissa;
+  const int fraction = fraction_bits(x);
+  const auto index = (to_bits(m) >> (fraction - 4)) & x.int_like(15);
+  // Few bits in 1/c, so that r is exact; few bits in the upper part of log2(c), so that its sum with the exponent is.
+  const V r = fma(m, table_lookup(LaneTable{inverse_table, 16}, index), x.like(-1));
+  const V whole = split.exponent + table_lookup(LaneTable{f32 ? log2_high_f32 : log2_high_f64, 16}, index);
+  const V table_low = table_lookup(LaneTable{f32 ? log2_low_f32 : log2_low_f64, 16}, index);
+
+  const double scale_low = f32 ? 0x1.4ae0cp-26 : 0x1.777d0ffda0d24p-56;
+  const V scale = constant(x, 0x1.715476p0, 0x1.71547652b82fep0), minus_half = x.like(-0.5);
+  const V linear = r * scale, linear_error = fma(r, x.like(scale_low), fma(r, scale, -linear));
+  const V half = r * minus_half;
+  const V square = half * linear, square_error = fma(half, linear_error, fma(half, linear, -square));
+  // log(1 + r) = r - r^2/2 - r^2/2 * r q(r), summed from the largest term down.
+  V e0 = x, e1 = x;
+  V sum = fast_two_sum(two_sum(whole, linear, e0), square, e1);
+  V rest = ((linear_error + square_error) + table_low) + (e0 + e1);
+  if (f32) {
+    const V q = poly(r, {-0x1.555554p-1, 0x1.ffff84p-2, -0x1.99a1eep-2, 0x1.56c68ep-2, -0x1.1f328p-2});
+    rest = fma(square, r * q, rest);
+  } else {
+    // Here the third term too needs more than one double: r q = r (-2/3) + r q' in two parts.
+    const V q = poly(r, {-0x1.5555555555555p-15, 0x1.0000000000027p-1, -0x1.9999999999687p-2, 0x1.5555555518beep-2,
+                         -0x1.249249260b5d3p-2, 0x1.000001021b77ep-2, -0x1.c71c6a45ba478p-3, 0x1.9995bc0b25655p-3,
+                         -0x1.746449a76c73dp-3, 0x1.58c31c9fdcd0ep-3, -0x1.39db4af280972p-3});
+    const V third = x.like(-0x1.555p-1), main = r * third;
+    V ratio_error = x, e2 = x;
+    const V ratio = fast_two_sum(main, r * q, ratio_error);
+    const V cubic = square * ratio, cubic_error = fma(square, ratio, -cubic);
+    sum = fast_two_sum(sum, cubic, e2);
+    rest = fma(square, ratio_error + fma(r, third, -main), (rest + cubic_error) + e2);
+  }
+  const V high = fast_two_sum(sum, rest, low);
+  return select(abs(whole) < x.like(infinity), high, whole);
+}
+
+template <LaneType V>
+V pow(const V& x, const V& y) {
+  const V one = x.like(1), zero = x.like(0), base = abs(x);
+  V log_low = x;
+  const V log_high = log2_sum(base, log_low);
+  const V product = y * log_high, limit = constant(x, 200, 1500);
+  const V exact = fma(y, log_low, fma(y, log_high, -product));
+  // Out of range, the clamped integer alone gives 0 or infinity, and the low part is not a number of use.
+  const V low = select(abs(product) < limit, exact, zero);
+  V result = exp2_sum(max_raw(-limit, min_raw(limit, product)), low);
+
+  // log2 is infinite at 0 and at infinity: the product has the right sign, but for the cases y = 0 and |x| = 1.
+  const V half = y * x.like(0.5);
+  const auto integral = trunc(y) == y, odd = integral & (trunc(half) != half), negative = x < zero;
+  result = select(negative & !integral & (base < x.like(infinity)), x.like(not_a_number), result);
+  const auto zero_bits = x.int_like(0);
+  result = from_bits(to_bits(result) | select(odd, sign_bit(x), zero_bits));
+  return select((y == zero) | (x == one) | ((base == one) & (abs(y) == x.like(infinity))), one, result);
+}
+
+}  // namespace weft::vecmath

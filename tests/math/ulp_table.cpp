@@ -1,0 +1,130 @@
+// Prints the largest error of every vector function. f32: every N-th of the 2^32 inputs against double (N = 1 is all of them).
+// f64: samples of every binade, of the usual ranges and of neighbourhoods of multiples of pi/2, against MPFR.
+//
+//   ulp_table [N = 64] [samples per binade = 200] [function]
+#include "functions.h"
+
+#include <mpfr.h>
+
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+
+namespace {
+
+using namespace weft::math_test;
+constexpr mpfr_prec_t precision = 160;
+
+struct Real {
+  mpfr_t v;
+  Real() { mpfr_init2(v, precision); }
+  ~Real() { mpfr_clear(v); }
+  Real(const Real&) = delete;
+};
+
+using Exact = std::function<void(mpfr_ptr, mpfr_srcptr)>;
+
+void sigmoid(mpfr_ptr y, mpfr_srcptr x) {
+  mpfr_neg(y, x, MPFR_RNDN);
+  mpfr_exp(y, y, MPFR_RNDN);
+  mpfr_add_ui(y, y, 1, MPFR_RNDN);
+  mpfr_ui_div(y, 1, y, MPFR_RNDN);
+}
+
+void softplus(mpfr_ptr y, mpfr_srcptr x) {
+  mpfr_exp(y, x, MPFR_RNDN);
+  if (mpfr_inf_p(y))
+    mpfr_set(y, x, MPFR_RNDN);
+  else
+    mpfr_log1p(y, y, MPFR_RNDN);
+}
+
+#define WEFT_MPFR(name, function) \
+  {                               \
+    #name, [](mpfr_ptr y, mpfr_srcptr x) { function(y, x, MPFR_RNDN); } \
+  }
+const std::map<std::string, Exact> exact_functions = {
+    WEFT_MPFR(exp, mpfr_exp), WEFT_MPFR(expm1, mpfr_expm1), WEFT_MPFR(log, mpfr_log),   WEFT_MPFR(log1p, mpfr_log1p),
+    WEFT_MPFR(sin, mpfr_sin), WEFT_MPFR(cos, mpfr_cos),     WEFT_MPFR(tan, mpfr_tan),   WEFT_MPFR(tanh, mpfr_tanh),
+    WEFT_MPFR(erf, mpfr_erf), {"sigmoid", sigmoid},         {"softplus", softplus},
+};
+#undef WEFT_MPFR
+
+struct Worst {
+  double error = 0, x = 0;
+  long count = 0;
+  void add(double e, double at) {
+    ++count;
+    if (e > error) error = e, x = at;
+  }
+};
+
+Worst worst_f32(const UnaryCase& c, uint64_t stride) {
+  Worst worst;
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += stride) {
+    const float x = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    worst.add(ulp_error(c.f32(x), c.exact32(x)), x);
+  }
+  return worst;
+}
+
+double error_f64(double y, mpfr_srcptr exact) {
+  const double nearest = mpfr_get_d(exact, MPFR_RNDN);
+  if (std::isnan(nearest) || std::isinf(nearest) || nearest == 0 || std::isnan(y) || std::isinf(y)) {
+    if (std::isnan(nearest) && std::isnan(y)) return 0;
+    if (y == nearest && (y != 0 || std::signbit(y) == std::signbit(nearest))) return 0;
+    if (std::fabs(y) <= 0x1p-1073 && std::fabs(nearest) <= 0x1p-1073) return 1;
+    if (std::isinf(y) && std::fabs(nearest) == std::numeric_limits<double>::max()) return 1;
+    if (std::isinf(nearest) && std::fabs(y) == std::numeric_limits<double>::max()) return 1;
+    return INFINITY;
+  }
+  static Real difference;
+  mpfr_sub_d(difference.v, exact, y, MPFR_RNDN);
+  const int exponent = std::max(static_cast<int>(mpfr_get_exp(exact)) - 1, -1022);
+  mpfr_mul_2si(difference.v, difference.v, 52 - exponent, MPFR_RNDN);
+  return std::fabs(mpfr_get_d(difference.v, MPFR_RNDN));
+}
+
+Worst worst_f64(const UnaryCase& c, const Exact& exact, int samples) {
+  Worst worst;
+  Real in, out;
+  std::mt19937_64 random(1);
+  const auto check = [&](double x) {
+    mpfr_set_d(in.v, x, MPFR_RNDN);
+    exact(out.v, in.v);
+    worst.add(error_f64(c.f64(x), out.v), x);
+  };
+  for (uint64_t exponent = 0; exponent < 2047; ++exponent)
+    for (int k = 0; k < samples; ++k) {
+      const uint64_t r = random();
+      check(std::bit_cast<double>((r & 0x800fffffffffffff) | exponent << 52));
+    }
+  for (const double range : {1.0, 4.0, 25.0, 750.0})
+    for (int k = 0; k < 500 * samples; ++k) check(std::uniform_real_distribution<double>(-range, range)(random));
+  for (int k = 0; k < 100 * samples; ++k) {
+    const double near = static_cast<double>(random() >> (20 + random() % 44)) * 1.5707963267948966;
+    check(std::nextafter(near, random() & 1 ? INFINITY : 0));
+    check(near);
+  }
+  return worst;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const uint64_t stride = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 64;
+  const int samples = argc > 2 ? std::atoi(argv[2]) : 200;
+  std::printf("%-10s %8s %-16s %8s %-24s\n", "function", "f32 ULP", "at", "f64 ULP", "at");
+  for (const auto& c : unary_cases) {
+    if (argc > 3 && c.name != std::string(argv[3])) continue;
+    Worst f32, f64;
+    if (stride) f32 = worst_f32(c, stride);
+    if (samples) f64 = worst_f64(c, exact_functions.at(c.name), samples);
+    std::printf("%-10s %8.3f %-16a %8.3f %-24a\n", c.name, f32.error, f32.x, f64.error, f64.x);
+    std::fflush(stdout);
+  }
+}
