@@ -20,10 +20,15 @@ constexpr std::size_t huge_from = std::size_t{4} << 20;
 
 std::size_t alignment_of(std::size_t bytes) { return bytes >= huge_from ? huge_page : memory_alignment; }
 
+// Beyond any address space: refused here, because rounding up would overflow and sanitizers abort instead of failing.
+void check_size(std::size_t bytes) {
+  WEFT_REQUIRE(bytes <= std::size_t{1} << 56, usage, "cannot allocate ", bytes, " bytes");
+}
+
 // Four classes per doubling: at most a quarter is wasted, and sizes that vary a little share blocks.
 std::size_t size_class(std::size_t bytes) {
   if (bytes <= memory_alignment) return memory_alignment;
-  WEFT_REQUIRE(bytes <= ~std::size_t{0} / 4, usage, "cannot allocate ", bytes, " bytes");
+  check_size(bytes);
   const std::size_t step = std::bit_floor(bytes - 1) / 4;
   const std::size_t rounded = (bytes + step - 1) / step * step;
   const std::size_t unit = alignment_of(rounded);
@@ -31,6 +36,7 @@ std::size_t size_class(std::size_t bytes) {
 }
 
 void* allocate_block(std::size_t bytes) {
+  check_size(bytes);
   void* block = ::operator new(bytes, std::align_val_t(alignment_of(bytes)), std::nothrow);
   WEFT_REQUIRE(block != nullptr, usage, "cannot allocate ", bytes, " bytes");
 #if defined(MADV_HUGEPAGE)

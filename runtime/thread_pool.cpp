@@ -18,7 +18,7 @@ namespace {
 struct Job {
   Index units;
   Index smallest;
-  Index shares;  // 2 x threads
+  Index shares;  // 2 x threads that take part
   void (*call)(const void* context, Index begin, Index end);
   const void* context;
   std::atomic<Index> next{0};
@@ -63,13 +63,13 @@ ThreadPool::ThreadPool(int threads) : threads_(threads) {
 
 ThreadPool::~ThreadPool() = default;
 
-void ThreadPool::run(Index units, Index smallest, Call call, const void* context) const {
+void ThreadPool::run(Index units, Index smallest, Index wanted, Call call, const void* context) const {
   if (units <= 0) return;
   smallest = std::max<Index>(smallest, 1);
   const Index slices = (units + smallest - 1) / smallest;
-  const int helpers = static_cast<int>(std::min<Index>(threads_, slices)) - 1;
-  if (helpers == 0) return call(context, 0, units);
-  Job* job = new Job{units, smallest, 2 * Index{threads_}, call, context, {}, {}, helpers + 1};
+  const int helpers = static_cast<int>(std::min({Index{threads_}, slices, wanted})) - 1;
+  if (helpers <= 0) return call(context, 0, units);
+  Job* job = new Job{units, smallest, 2 * Index{helpers + 1}, call, context, {}, {}, helpers + 1};
   for (int i = 0; i < helpers; ++i)
     workers_->pool.Schedule([job] {
       job->work();

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Sourced by tests/run.sh and examples/run.sh: weft_setup installs the packages weft is built with (Debian, Ubuntu).
 # Elsewhere, or without the rights, it changes nothing and the configure step names what is missing.
 

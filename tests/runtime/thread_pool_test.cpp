@@ -35,6 +35,14 @@ TEST_CASE("slices are not smaller than asked for, except the last") {
   CHECK(small <= 1);
 }
 
+TEST_CASE("no more threads take part than wanted") {
+  const ThreadPool pool(4);
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> elsewhere{0};
+  pool.run(100, 1, [&](Index, Index) { elsewhere += std::this_thread::get_id() != caller; }, 1);
+  CHECK(elsewhere == 0);
+}
+
 TEST_CASE("a parallel loop inside a parallel loop ends") {
   const ThreadPool pool(4);
   std::atomic<Index> total{0};

@@ -7,7 +7,7 @@
 // works too and waits only for slices that somebody has already begun, so nested calls and calls from several threads
 // at once cannot block each other. The work must not throw. A thin layer over Eigen's non-blocking ThreadPool.
 //
-// Thread-safe. Cost: one small allocation and one wake-up per worker asked for; figures in executor.h.
+// Thread-safe. Cost: one small allocation; 1 to 2.5 us of the caller's time per worker that is woken; 50 ns per slice.
 #pragma once
 #include <memory>
 
@@ -23,16 +23,16 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return threads_; }
-  // Calls work(begin, end) on disjoint slices that cover [0, units) once.
-  template <class Work> void run(Index units, Index smallest, const Work& work) const {
-    run(units, smallest, [](const void* context, Index begin, Index end) {
+  // Calls work(begin, end) on disjoint slices that cover [0, units) once, on at most `wanted` threads.
+  template <class Work> void run(Index units, Index smallest, const Work& work, Index wanted = 1 << 20) const {
+    run(units, smallest, wanted, [](const void* context, Index begin, Index end) {
       (*static_cast<const Work*>(context))(begin, end);
     }, &work);
   }
 
  private:
   using Call = void (*)(const void* context, Index begin, Index end);
-  void run(Index units, Index smallest, Call call, const void* context) const;
+  void run(Index units, Index smallest, Index wanted, Call call, const void* context) const;
   struct Workers;
   int threads_;
   std::unique_ptr<Workers> workers_;
