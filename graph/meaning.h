@@ -156,7 +156,8 @@ template <class T> struct Number {
   friend Number floor_divide(Number a, Number b) { return floor_quotient(a.value, b.value); }
   friend Number remainder(Number a, Number b) { return floor_rest(a.value, b.value); }
   friend Number power(Number a, Number b) {
-    if constexpr (std::is_floating_point_v<T>) return std::pow(a.value, b.value);
+    if constexpr (std::is_floating_point_v<T>)   // 2 and -1 are rounded once: simplify relies on it
+      return b.value == 2 ? a.value * a.value : b.value == -1 ? 1 / a.value : std::pow(a.value, b.value);
     else return integer_power(a.value, b.value);
   }
 
