@@ -1,81 +1,203 @@
 #include "check.h"
 
+#include <algorithm>
+
+#include <weft/text.h>
+
+#include "print.h"
+
 namespace weft {
 namespace {
 
-std::string describe(const Graph& graph, NodeId id) { return Expr(const_cast<Graph&>(graph), id).name(); }
+// One node about to enter the graph (or, for verify, in it), and how to point at it.
+class NodeCheck {
+ public:
+  NodeCheck(const Graph& graph, const Node& node, const std::vector<Operand>& operands, NodeId id)
+      : graph_(graph), node_(node), operands_(operands), id_(id) {}
 
-// G3, G4: the map of one operand fits the operand's shape and the user's domain.
-void check_map(const Graph& graph, const Node& node, const Operand& operand, std::string_view op) {
-  const Shape shape = graph.node(operand.node).shape();
-  const std::string name = describe(graph, operand.node);
-  WEFT_REQUIRE(operand.map.size() == shape.size(), shape, op, ": operand ", name, " has rank ", shape.size(), " but its map names ",
-               operand.map.size(), " axes");
-  std::vector<bool> named(node.domain.size(), false);
-  for (std::size_t k = 0; k < shape.size(); ++k) {
-    const AxisRef& ref = operand.map[k];
-    if (ref.axis < 0) {
-      if (ref.start.is_number() && shape[k].is_number())
-        WEFT_REQUIRE(ref.start.constant() >= 0 && ref.start.constant() < shape[k].constant(), shape, op, ": index ", ref.start, " is outside axis ", k,
-                     " of ", name, ", which has extent ", shape[k]);
-      continue;
+  void run() const {
+    for (const Extent& extent : node_.domain)
+      WEFT_REQUIRE(!extent.is_number() || extent.constant() >= 0, shape, what(), "an axis cannot have extent ", extent);
+    check_payload();
+    for (const Operand& operand : operands_)
+      WEFT_REQUIRE(operand.node.value < (id_ == NodeId{} ? graph_.size() : id_.value), usage, what(), "operands come before their users");   // G1
+    if (node_.kind == Kind::apply) return check_apply();
+    WEFT_REQUIRE(node_.kept == static_cast<int>(node_.domain.size()) && node_.mode == Mode::broadcast, shape, what(), "only an op folds axes");
+    if (node_.kind == Kind::update) return check_update();
+    WEFT_REQUIRE(operands_.empty(), usage, what(), "expected no operand, got ", operands_.size());
+  }
+
+ private:
+  std::string what() const {
+    switch (node_.kind) {
+      case Kind::input: return "input: ";
+      case Kind::constant: return "constant: ";
+      case Kind::iota: return "iota: ";
+      case Kind::extent: return "extent: ";
+      case Kind::update: return "update: ";
+      case Kind::apply: break;
     }
-    WEFT_REQUIRE(ref.axis < static_cast<int>(node.domain.size()), shape, op, ": map of ", name, " names axis ", ref.axis, " of a domain of rank ",
-                 node.domain.size());
-    const auto axis = static_cast<std::size_t>(ref.axis);
-    WEFT_REQUIRE(!named[axis], shape, op, ": map of ", name, " names axis ", ref.axis, " twice");
-    named[axis] = true;
-    const Extent& extent = node.domain[axis];
-    if (ref.is_identity()) {
-      WEFT_REQUIRE(extent == shape[k], shape, op, ": axis ", k, " of ", name, " has extent ", shape[k], " but the loop over it has extent ", extent,
-                   "\n  if they are meant to be equal, declare both inputs with the same symbol");
-    } else if (extent.is_number() && shape[k].is_number() && ref.start.is_number() && extent.constant() > 0) {
-      const Index first = ref.start.constant(), last = first + ref.step * (extent.constant() - 1);
-      WEFT_REQUIRE(std::min(first, last) >= 0 && std::max(first, last) < shape[k].constant(), shape, op, ": indices ", first, " to ", last,
-                   " are outside axis ", k, " of ", name, ", which has extent ", shape[k]);
+    return std::string(info(node_.op).name) + ": ";
+  }
+  std::string shown(int operand = -1) const {
+    return id_ == NodeId{} ? show_new(graph_, node_, operands_, operand) : show(graph_, id_, operand);
+  }
+  Line line() const { return Printer(graph_).line("", node_, operands_); }
+  // "%x[i,j]"
+  std::string use(std::size_t p) const {
+    const Line text = line();
+    return text.text.substr(text.operands[p].first, text.operands[p].second);
+  }
+  std::string letter(int axis) const { return Printer(graph_).letter(axis); }
+  std::string name(std::size_t p) const { return name_of(graph_, operands_[p].node); }
+  Shape shape_of(std::size_t p) const { return graph_.node(operands_[p].node).shape(); }
+
+  void check_payload() const;
+  void check_map(std::size_t p) const;
+  void check_reference(std::size_t p, std::size_t k, const Extent& extent) const;
+  [[noreturn]] void fail_extents(std::size_t p, std::size_t k) const;
+  void check_apply() const;
+  void check_dtype() const;
+  void check_fold() const;
+  void check_update() const;
+
+  const Graph& graph_;
+  const Node& node_;
+  const std::vector<Operand>& operands_;
+  NodeId id_;
+};
+
+// The payload is what the kind says.
+void NodeCheck::check_payload() const {
+  const auto& payload = node_.payload;
+  switch (node_.kind) {
+    case Kind::input: WEFT_REQUIRE(std::holds_alternative<std::string>(payload), usage, "input: expected a name"); return;
+    case Kind::constant: {
+      if (const auto* scalar = std::get_if<Scalar>(&payload)) {
+        WEFT_REQUIRE(node_.domain.empty() && scalar->dtype() == node_.dtype, usage, "constant: a ", scalar->dtype(), " scalar is not a ", node_.dtype,
+                     " of shape ", to_text(node_.domain));
+        return;
+      }
+      const auto* array = std::get_if<Array>(&payload);
+      WEFT_REQUIRE(array != nullptr, usage, "constant: expected a value");
+      Shape shape;
+      for (Index size : array->shape()) shape.emplace_back(size);
+      WEFT_REQUIRE(!shape.empty() && shape == node_.domain && array->dtype() == node_.dtype, usage, "constant: a ", array->dtype(), " array of shape ",
+                   to_text(array->shape()), " is not a ", node_.dtype, " of shape ", to_text(node_.domain));
+      return;
     }
+    case Kind::iota:
+      WEFT_REQUIRE(node_.dtype == i64 && !node_.domain.empty(), usage, "iota: expected i64 and at least one axis, got ", node_.dtype, " and ",
+                   node_.domain.size());
+      return;
+    case Kind::extent:
+      WEFT_REQUIRE(node_.dtype == i64 && node_.domain.empty() && std::holds_alternative<Extent>(payload), usage,
+                   "extent: expected an i64 scalar with an extent");
+      return;
+    case Kind::update: WEFT_REQUIRE(std::holds_alternative<AxisMap>(payload), usage, "update: expected a reference per axis"); return;
+    case Kind::apply: return;
   }
 }
 
-void check_apply(const Graph& graph, const Node& node, const std::vector<Operand>& operands) {
-  const OpInfo& row = info(node.op);
-  WEFT_REQUIRE(static_cast<int>(operands.size()) == row.arity, usage, row.name, ": expected ", row.arity, " operands, got ", operands.size());
+// G4: axis k of operand p disagrees with the loop that it follows.
+void NodeCheck::fail_extents(std::size_t p, std::size_t k) const {
+  const int axis = operands_[p].map[k].axis;
+  const Extent& wanted = node_.domain[static_cast<std::size_t>(axis)];
+  const Extent got = shape_of(p)[k];
+  std::string where = "the result";
+  for (std::size_t q = 0; q < p; ++q)
+    for (const AxisRef& ref : operands_[q].map)
+      if (ref.is_identity() && ref.axis == axis) where = use(q);
+  const bool symbolic = !wanted.is_number() || !got.is_number();
+  fail(ErrorKind::shape, concat(what(), "axis ", letter(axis), " has extent ", wanted, " in ", where, " but ", got, " in ", use(p), shown(static_cast<int>(p)),
+                                symbolic ? concat("\n  if ", got, " is meant to equal ", wanted, ", declare both inputs with the same symbol") : ""));
+}
+
+// G3, G4: one reference of the map of operand p.
+void NodeCheck::check_reference(std::size_t p, std::size_t k, const Extent& extent) const {
+  const AxisRef& ref = operands_[p].map[k];
+  const Index start = ref.start.constant();
+  if (ref.axis < 0) {
+    const bool known = ref.start.is_number() && extent.is_number();
+    WEFT_REQUIRE(!known || (start >= 0 && start < extent.constant()), shape, what(), "index ", start, " is outside axis ", k, " of ", name(p),
+                 ", which has extent ", extent, shown(static_cast<int>(p)));
+    return;
+  }
+  WEFT_REQUIRE(ref.axis < static_cast<int>(node_.domain.size()), shape, what(), "the map of ", name(p), " names axis ", ref.axis,
+               " of a domain of rank ", node_.domain.size());
+  WEFT_REQUIRE(ref.step != 0, shape, what(), "the map of ", name(p), " has step 0 on axis ", k, "\n  a fixed index names no axis");
+  const Extent& loop = node_.domain[static_cast<std::size_t>(ref.axis)];
+  if (ref.is_identity()) {
+    if (loop != extent) fail_extents(p, k);
+    return;
+  }
+  if (!loop.is_number() || !extent.is_number() || !ref.start.is_number() || loop.constant() == 0) return;
+  const Index last = start + ref.step * (loop.constant() - 1);
+  WEFT_REQUIRE(std::min(start, last) >= 0 && std::max(start, last) < extent.constant(), shape, what(), "indices ", start, " to ", last,
+               " are outside axis ", k, " of ", name(p), ", which has extent ", extent, shown(static_cast<int>(p)));
+}
+
+void NodeCheck::check_map(std::size_t p) const {
+  const Shape shape = shape_of(p);
+  const AxisMap& map = operands_[p].map;
+  WEFT_REQUIRE(map.size() == shape.size(), shape, what(), name(p), " has rank ", shape.size(), " but its map names ", map.size(), " axes",
+               shown(static_cast<int>(p)));
+  for (std::size_t k = 0; k < map.size(); ++k) {
+    check_reference(p, k, shape[k]);
+    for (std::size_t before = 0; before < k; ++before)
+      WEFT_REQUIRE(map[k].axis < 0 || map[before].axis != map[k].axis, shape, what(), "the map of ", name(p), " names axis ", letter(map[k].axis),
+                   " twice", shown(static_cast<int>(p)));
+  }
+}
+
+// G5
+void NodeCheck::check_dtype() const {
   std::vector<DType> dtypes;
-  for (const Operand& operand : operands) {
-    WEFT_REQUIRE(operand.node.value < graph.size(), usage, row.name, ": operand %", operand.node.value, " does not exist yet");   // G1
-    dtypes.push_back(graph.node(operand.node).dtype);
-    check_map(graph, node, operand, row.name);
-  }
-  const auto result = result_dtype(node.op, dtypes, node.dtype);                                                                // G5
-  if (!result || *result != node.dtype) {
-    std::string got;
-    for (DType dtype : dtypes) got += (got.empty() ? "" : ", ") + std::string(to_text(dtype));
-    fail(ErrorKind::dtype, result ? concat(row.name, ": operands of ", got, " give ", *result, ", not ", node.dtype)
-                                  : concat(row.name, ": no such operation on ", got, "\n  cast the operands"));
-  }
-  const bool folds = node.kept < static_cast<int>(node.domain.size());                                                          // G6
-  WEFT_REQUIRE(node.kept >= 0 && node.kept <= static_cast<int>(node.domain.size()), shape, row.name, ": keeps ", node.kept, " of ",
-               node.domain.size(), " axes");
-  WEFT_REQUIRE(folds == (node.mode == Mode::accumulate) && folds == (node.accumulator != AccumulatorId::none), usage, row.name,
-               ": a node accumulates exactly if it folds an axis");
-  for (std::size_t axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis) {                            // G7
+  for (const Operand& operand : operands_) dtypes.push_back(graph_.node(operand.node).dtype);
+  const auto result = result_dtype(node_.op, dtypes, node_.dtype);
+  if (result && *result == node_.dtype) return;
+  std::string got;
+  for (DType dtype : dtypes) got += (got.empty() ? "" : ", ") + std::string(to_text(dtype));
+  fail(ErrorKind::dtype, result ? concat(what(), "operands of ", got, " give ", *result, ", not ", node_.dtype, shown())
+                                : concat(what(), "no such operation on ", got, shown(), "\n  cast the operands"));
+}
+
+// G6, G7
+void NodeCheck::check_fold() const {
+  const int rank = static_cast<int>(node_.domain.size());
+  WEFT_REQUIRE(node_.kept >= 0 && node_.kept <= rank, shape, what(), "keeps ", node_.kept, " of ", rank, " axes");
+  const bool folds = node_.kept < rank;
+  WEFT_REQUIRE(folds == (node_.mode == Mode::accumulate) && folds == (node_.accumulator != AccumulatorId::none), usage, what(),
+               "a node accumulates exactly if it folds an axis");
+  WEFT_REQUIRE(!folds || accepts(node_.accumulator, node_.dtype), dtype, name_of(node_.accumulator), ": cannot fold ", node_.dtype, shown(),
+               "\n  cast the operand: sum and prod take numbers, any and all take bool");
+  for (int axis = node_.kept; axis < rank; ++axis) {
     bool mentioned = false;
-    for (const Operand& operand : operands)
-      for (const AxisRef& ref : operand.map) mentioned |= ref.axis == static_cast<int>(axis);
-    WEFT_REQUIRE(mentioned, shape, row.name, ": folded axis ", axis, " of extent ", node.domain[axis], " is not an axis of any operand");
+    for (const Operand& operand : operands_)
+      for (const AxisRef& ref : operand.map) mentioned |= ref.axis == axis;
+    WEFT_REQUIRE(mentioned, shape, what(), "folded axis ", letter(axis), " of extent ", node_.domain[static_cast<std::size_t>(axis)],
+                 " is not an axis of any operand", shown());
   }
+}
+
+void NodeCheck::check_apply() const {
+  WEFT_REQUIRE(static_cast<int>(operands_.size()) == info(node_.op).arity, usage, what(), "expected ", info(node_.op).arity, " operands, got ",
+               operands_.size());
+  check_dtype();
+  for (std::size_t p = 0; p < operands_.size(); ++p) check_map(p);
+  check_fold();
 }
 
 // update: every window axis lands on one axis of the result, within its bounds where they are known.
-void check_update(const Graph& graph, const Node& node, const std::vector<Operand>& operands) {
-  WEFT_REQUIRE(operands.size() == 1 && operands[0].node.value < graph.size(), usage, "update: expected one earlier operand, got ", operands.size());
-  const Shape window = graph.node(operands[0].node).shape();
-  const auto& map = std::get<AxisMap>(node.payload);
-  WEFT_REQUIRE(graph.node(operands[0].node).dtype == node.dtype, dtype, "update: the window is ", graph.node(operands[0].node).dtype,
-               " but the result is ", node.dtype);
-  WEFT_REQUIRE(operands[0].map == identity_map(static_cast<int>(window.size())), usage, "update: the operand's map is the identity");
-  WEFT_REQUIRE(map.size() == node.domain.size() && node.kept == static_cast<int>(node.domain.size()), shape, "update: a result of rank ",
-               node.domain.size(), " needs that many references, got ", map.size());
+void NodeCheck::check_update() const {
+  WEFT_REQUIRE(operands_.size() == 1, usage, "update: expected one operand, got ", operands_.size());
+  const Shape window = graph_.node(operands_[0].node).shape();
+  const auto& map = std::get<AxisMap>(node_.payload);
+  WEFT_REQUIRE(graph_.node(operands_[0].node).dtype == node_.dtype, dtype, "update: the window is ", graph_.node(operands_[0].node).dtype,
+               " but the result is ", node_.dtype);
+  WEFT_REQUIRE(operands_[0].map == identity_map(static_cast<int>(window.size())), usage, "update: the operand's map is the identity");
+  WEFT_REQUIRE(map.size() == node_.domain.size() && node_.kept == static_cast<int>(node_.domain.size()), shape, "update: a result of rank ",
+               node_.domain.size(), " needs that many references, got ", map.size());
   std::vector<int> named(window.size(), 0);
   for (std::size_t k = 0; k < map.size(); ++k) {
     const AxisRef& ref = map[k];
@@ -83,10 +205,10 @@ void check_update(const Graph& graph, const Node& node, const std::vector<Operan
                  " with step ", ref.step);
     if (ref.axis >= 0) ++named[static_cast<std::size_t>(ref.axis)];
     const Extent count = ref.axis < 0 ? Extent(1) : window[static_cast<std::size_t>(ref.axis)];
-    if (!ref.start.is_number() || !count.is_number() || !node.domain[k].is_number() || count.is(0)) continue;
+    if (!ref.start.is_number() || !count.is_number() || !node_.domain[k].is_number() || count.is(0)) continue;
     const Index first = ref.start.constant(), last = first + (ref.axis < 0 ? 0 : ref.step * (count.constant() - 1));
-    WEFT_REQUIRE(std::min(first, last) >= 0 && std::max(first, last) < node.domain[k].constant(), shape, "update: indices ", first, " to ", last,
-                 " are outside axis ", k, " of extent ", node.domain[k]);
+    WEFT_REQUIRE(std::min(first, last) >= 0 && std::max(first, last) < node_.domain[k].constant(), shape, "update: indices ", first, " to ", last,
+                 " are outside axis ", k, " of extent ", node_.domain[k]);
   }
   for (std::size_t axis = 0; axis < named.size(); ++axis)
     WEFT_REQUIRE(named[axis] == 1, shape, "update: window axis ", axis, " is named ", named[axis], " times");
@@ -94,13 +216,8 @@ void check_update(const Graph& graph, const Node& node, const std::vector<Operan
 
 }  // namespace
 
-void check_node(const Graph& graph, const Node& node, const std::vector<Operand>& operands) {
-  for (const Extent& extent : node.domain)
-    WEFT_REQUIRE(!extent.is_number() || extent.constant() >= 0, shape, "an axis cannot have extent ", extent);
-  if (node.kind == Kind::apply) return check_apply(graph, node, operands);
-  if (node.kind == Kind::update) return check_update(graph, node, operands);
-  WEFT_REQUIRE(operands.empty(), usage, "only an op has operands, got ", operands.size());
-  WEFT_REQUIRE(node.kept == static_cast<int>(node.domain.size()), shape, "only an op folds axes");
+void check_node(const Graph& graph, const Node& node, const std::vector<Operand>& operands, NodeId id) {
+  NodeCheck(graph, node, operands, id).run();
 }
 
 }  // namespace weft

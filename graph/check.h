@@ -1,4 +1,5 @@
-// The invariants of one node (node.h, G1..G7), checked before it enters a graph.
+// The invariants of one node (node.h, G1..G7), checked before it enters a graph and again by verify.
+// Cost: O(operands * rank); a message costs O(graph).
 #pragma once
 #include <vector>
 
@@ -6,6 +7,7 @@
 
 namespace weft {
 
-void check_node(const Graph& graph, const Node& node, const std::vector<Operand>& operands);   // throws Error
+// Throws Error. `id`: of a node that is in the graph already; none for one that is about to be added.
+void check_node(const Graph& graph, const Node& node, const std::vector<Operand>& operands, NodeId id = {});
 
 }  // namespace weft

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include <weft/text.h>
+
 #include "check.h"
+#include "print.h"
 #include "storage.h"
 
 namespace weft {
@@ -42,6 +45,8 @@ int Graph::user_count(NodeId id) const { return static_cast<int>(boost::out_degr
 NodeId Graph::add(Node node, std::vector<Operand> operands) {
   check_node(*this, node, operands);
   auto& list = storage_->list;
+  storage_->numbers.push_back(storage_->lines);
+  storage_->lines += has_line(node);
   const auto vertex = boost::add_vertex(std::move(node), list);
   for (std::size_t k = 0; k < operands.size(); ++k)
     boost::add_edge(operands[k].node.value, vertex, Use{static_cast<int>(k), std::move(operands[k].map)}, list);
@@ -130,9 +135,6 @@ NodeId Graph::fold(AccumulatorId acc, Op op, DType dtype, Shape domain, int kept
 DType Expr::dtype() const { return graph_->node(id_).dtype; }
 Shape Expr::shape() const { return graph_->node(id_).shape(); }
 int Expr::rank() const { return graph_->node(id_).kept; }
-std::string Expr::name() const {
-  const Node& node = graph_->node(id_);
-  return "%" + (node.kind == Kind::input ? node.name() : std::to_string(id_.value));
-}
+std::string Expr::name() const { return name_of(*graph_, id_); }
 
 }  // namespace weft

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cctype>
 
-#include <weft/text.h>
+#include "storage.h"
 
 namespace weft {
 namespace {
 
 constexpr int letter_count = 64;   // further axes are written #64 and cannot be parsed
-
-bool is_scalar_constant(const Node& node) { return node.kind == Kind::constant && node.domain.empty(); }
 
 bool is_plain_name(const std::string& name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
@@ -38,6 +36,9 @@ std::vector<std::string> symbols_of(const Graph& graph) {
 
 }  // namespace
 
+bool is_scalar_constant(const Node& node) { return node.kind == Kind::constant && node.domain.empty(); }
+bool has_line(const Node& node) { return node.kind != Kind::input && !is_scalar_constant(node); }
+
 bool literal_is_inferred(Op op, std::size_t position, const std::vector<DType>& dtypes, const std::vector<bool>& is_literal) {
   const std::size_t first = info(op).rule == DTypeRule::select ? 1 : 0;
   if (position < first) return false;
@@ -52,14 +53,7 @@ std::vector<Operand> operands_of(const Graph& graph, NodeId id) {
   return operands;
 }
 
-bool Printer::has_number(const Node& node) const { return node.kind != Kind::input && !is_scalar_constant(node); }
-
 Printer::Printer(const Graph& graph) : graph_(graph) {
-  numbers_.reserve(graph.size());
-  for (std::size_t k = 0; k < graph.size(); ++k) {
-    numbers_.push_back(static_cast<std::uint32_t>(lines_));
-    if (has_number(graph.node(id_of(k)))) ++lines_;
-  }
   const std::vector<std::string> symbols = symbols_of(graph);
   const auto is_free = [&](const std::string& name) { return std::find(symbols.begin(), symbols.end(), name) == symbols.end(); };
   for (int round = 0; letters_.size() < letter_count; ++round)
@@ -74,13 +68,15 @@ std::string Printer::letter(int axis) const {
   return letters_[static_cast<std::size_t>(axis)];
 }
 
-std::string Printer::name(NodeId id) const {
-  if (id.value >= graph_.size()) return "%?";
-  const Node& node = graph_.node(id);
+std::string name_of(const Graph& graph, NodeId id) {
+  if (id.value >= graph.size()) return "%?";
+  const Node& node = graph.node(id);
   if (node.kind == Kind::input) return "%" + node.name();
   if (is_scalar_constant(node)) return to_text(std::get<Scalar>(node.payload)) + (is_boolean(node.dtype) ? "" : concat(":", node.dtype));
-  return "%" + std::to_string(numbers_[id.value]);
+  return "%" + std::to_string(graph.storage().numbers[id.value]);
 }
+
+std::string Printer::next_name() const { return "%" + std::to_string(graph_.storage().lines); }
 
 std::string Printer::type(const Node& node, bool with_letters) const {
   std::string text = to_text(node.dtype);
@@ -189,12 +185,11 @@ std::string to_text(const Graph& graph) {
   text += ") {\n";
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const Node& node = graph.node(id_of(k));
-    if (node.kind != Kind::input && !is_scalar_constant(node)) text += "  " + printer.line(id_of(k)).text + "\n";
+    if (has_line(node)) text += "  " + printer.line(id_of(k)).text + "\n";
   }
   return text + "}\n";
 }
 
 std::string line_of(const Graph& graph, NodeId id) { return Printer(graph).line(id).text; }
-std::string name_of(const Graph& graph, NodeId id) { return Printer(graph).name(id); }
 
 }  // namespace weft

@@ -4,12 +4,16 @@
 #include <utility>
 #include <vector>
 
-#include <weft/graph.h>
+#include <weft/text.h>
 
 namespace weft {
 
 // Whether a scalar operand at `position` needs no :dtype, because another operand tells it.
 bool literal_is_inferred(Op op, std::size_t position, const std::vector<DType>& dtypes, const std::vector<bool>& is_literal);
+
+// Inputs and scalar constants have no line of their own.
+bool is_scalar_constant(const Node& node);
+bool has_line(const Node& node);
 
 struct Line {
   std::string text;
@@ -19,22 +23,19 @@ struct Line {
 class Printer {
  public:
   explicit Printer(const Graph& graph);                              // O(graph)
-  std::string name(NodeId id) const;
-  std::string next_name() const { return "%" + std::to_string(lines_); }   // of the next node to be added
+  std::string name(NodeId id) const { return name_of(graph_, id); }
+  std::string next_name() const;                                     // of the next node to be added
   Line line(const std::string& name, const Node& node, const std::vector<Operand>& operands) const;
   Line line(NodeId id) const;
   std::string letter(int axis) const;
 
  private:
-  bool has_number(const Node& node) const;
   std::string type(const Node& node, bool with_letters) const;
   std::string index(const AxisRef& ref) const;
   std::string indices(const AxisMap& map) const;
   void add_operands(Line& line, const Node& node, const std::vector<Operand>& operands) const;
   std::string right_side(const Node& node) const;                    // of everything that is not an op
   const Graph& graph_;
-  std::vector<std::uint32_t> numbers_;
-  std::size_t lines_ = 0;
   std::vector<std::string> letters_;
 };
 

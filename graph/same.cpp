@@ -2,10 +2,10 @@
 
 #include <unordered_map>
 
+#include "print.h"
+
 namespace weft {
 namespace {
-
-bool is_scalar_constant(const Node& node) { return node.kind == Kind::constant && node.domain.empty(); }
 
 bool equal_arrays(const Array& a, const Array& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
@@ -37,8 +37,7 @@ bool equal_nodes(const Node& a, const Node& b) {
 std::vector<NodeId> in_text_order(const Graph& graph) {
   std::vector<NodeId> order = graph.inputs;
   for (std::size_t k = 0; k < graph.size(); ++k) {
-    const Node& node = graph.node(id_of(k));
-    if (node.kind != Kind::input && !is_scalar_constant(node)) order.push_back(id_of(k));
+    if (has_line(graph.node(id_of(k)))) order.push_back(id_of(k));
   }
   return order;
 }

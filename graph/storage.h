@@ -3,6 +3,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <weft/graph.h>
 
@@ -16,6 +17,8 @@ struct Use {
 struct Graph::Storage {
   using List = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Node, Use>;
   List list;
+  std::vector<std::uint32_t> numbers;   // of each node in the graph's text: inputs and scalar constants are not counted
+  std::uint32_t lines = 0;
   std::unordered_map<std::string, NodeId> input_names;
 };
 

@@ -30,7 +30,7 @@ class Expr {
   DType dtype() const;
   Shape shape() const;
   int rank() const;
-  std::string name() const;                                  // "%x" for an input, "%7" otherwise
+  std::string name() const;                                  // as in the graph's text: "%x", "%7", "2:f64"
   Expr slice(const std::vector<Slice>& slices) const;        // NumPy's x[...]: weft/expr.h
   explicit operator bool() const { return graph_ != nullptr; }
 

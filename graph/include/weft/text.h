@@ -19,7 +19,7 @@
 //
 // Canonical: equal graphs give equal text. parse(to_text(g)) is the same graph and to_text(parse(t)) == t for printed t.
 // Errors: kind text with the line and a caret; nodes that break an invariant (node.h) fail as they do when built by hand.
-// Thread-safe on a finished graph. Cost: linear; line_of and name_of cost O(graph) each: they are for messages.
+// Thread-safe on a finished graph. Cost: linear; line_of costs O(graph): it is for messages. name_of is O(1).
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,0 +1,97 @@
+// The invariants of a graph. G1 to G7 are those of node.h, each checked by check_node; the rest concern the whole graph.
+//
+//   G1  operands precede users, so id order is a topological order
+//   G2  operands are stored in position order: 0, 1, 2
+//   G3  a map has one reference per operand axis, names each domain axis at most once and stays in bounds
+//   G4  mapped extents agree: step 1 and start 0 need equal extents
+//   G5  dtype is what the op row's rule gives, and the accumulator takes it
+//   G6  mode broadcast iff no axis is folded
+//   G7  every folded axis is mentioned by some operand
+//   G8  `inputs` lists every input node once, and their names differ; `outputs` are nodes
+//   G9  every symbol is the whole extent of an axis of some input, or a parameter: then every call binds it
+#include <weft/verify.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "check.h"
+#include "print.h"
+#include "storage.h"
+
+namespace weft {
+namespace {
+
+void check_positions(const Graph& graph, NodeId id) {
+  int expected = 0;
+  auto [edge, end] = boost::in_edges(id.value, graph.storage().list);
+  for (; edge != end; ++edge, ++expected) {
+    const int position = graph.storage().list[*edge].position;
+    WEFT_REQUIRE(position == expected, internal, "verify: G2: operand ", expected, " of ", name_of(graph, id), " is stored as operand ", position);
+  }
+}
+
+void check_inputs_and_outputs(const Graph& graph) {
+  std::unordered_set<std::string> names;
+  std::vector<bool> listed(graph.size(), false);
+  for (NodeId id : graph.inputs) {
+    WEFT_REQUIRE(id.value < graph.size() && graph.node(id).kind == Kind::input, internal, "verify: G8: node ", id.value, " is listed as an input but is none");
+    WEFT_REQUIRE(!listed[id.value], internal, "verify: G8: input ", name_of(graph, id), " is listed twice");
+    WEFT_REQUIRE(names.insert(graph.node(id).name()).second, internal, "verify: G8: two inputs are called ", name_of(graph, id));
+    listed[id.value] = true;
+  }
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    WEFT_REQUIRE(graph.node(id_of(k)).kind != Kind::input || listed[k], internal, "verify: G8: input ", name_of(graph, id_of(k)), " is not listed");
+  for (NodeId id : graph.outputs)
+    WEFT_REQUIRE(id.value < graph.size(), internal, "verify: G8: output ", id.value, " is not a node");
+}
+
+class Symbols {
+ public:
+  Symbols(const Graph& graph, const std::vector<std::string>& parameters) : graph_(graph), bound_(parameters.begin(), parameters.end()) {
+    std::vector<std::string> symbols;
+    for (NodeId id : graph.inputs)
+      for (const Extent& extent : graph.node(id).domain) {
+        symbols.clear();
+        extent.collect_symbols(symbols);
+        if (symbols.size() == 1 && extent.is_symbol(symbols[0])) bound_.insert(symbols[0]);
+      }
+  }
+  void check(NodeId id) {
+    const Node& node = graph_.node(id);
+    for (const Extent& extent : node.domain) check(extent, id);
+    if (const auto* extent = std::get_if<Extent>(&node.payload)) check(*extent, id);
+    if (const auto* places = std::get_if<AxisMap>(&node.payload)) check(*places, id);
+    for (int p = 0; p < graph_.arity(id); ++p) check(graph_.map(id, p), id);
+  }
+
+ private:
+  void check(const AxisMap& map, NodeId id) {
+    for (const AxisRef& ref : map) check(ref.start, id);
+  }
+  void check(const Extent& extent, NodeId id) {
+    if (extent.is_number()) return;
+    symbols_.clear();
+    extent.collect_symbols(symbols_);
+    for (const std::string& symbol : symbols_)
+      WEFT_REQUIRE(bound_.contains(symbol), shape, "symbol ", symbol, " is not bound by any input", show(graph_, id),
+                   "\n  give it a value at the call, or add an input with an axis of extent ", symbol);
+  }
+  const Graph& graph_;
+  std::unordered_set<std::string> bound_;
+  std::vector<std::string> symbols_;
+};
+
+}  // namespace
+
+void verify(const Graph& graph, const std::vector<std::string>& parameters) {
+  check_inputs_and_outputs(graph);
+  Symbols symbols(graph, parameters);
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    const NodeId id = id_of(k);
+    check_positions(graph, id);
+    check_node(graph, graph.node(id), operands_of(graph, id), id);
+    symbols.check(id);
+  }
+}
+
+}  // namespace weft
