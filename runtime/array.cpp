@@ -104,7 +104,8 @@ bool View::overlaps(const View& other) const {
       if (view->shape_[axis] > 1)
         divisor = std::gcd(divisor, view->strides_[axis] * static_cast<Index>(size_of(view->dtype_)));
   if (divisor == 0) return true;
-  const auto distance = static_cast<Index>(reinterpret_cast<std::intptr_t>(other.data_) - reinterpret_cast<std::intptr_t>(data_));
+  const auto address = [](const View& view) { return reinterpret_cast<std::intptr_t>(view.data_); };
+  const auto distance = static_cast<Index>(address(other) - address(*this));
   const Index remainder = ((distance % divisor) + divisor) % divisor;
   return remainder < static_cast<Index>(size_of(dtype_)) ||
          divisor - remainder < static_cast<Index>(size_of(other.dtype_));
@@ -162,7 +163,8 @@ View View::slice(int axis, Index start, Index extent, Index step) const {
   WEFT_REQUIRE(fits, shape, "slice: ", extent, " indices from ", start, " in steps of ", step, " leave axis ", axis,
                " of shape ", weft::to_text(shape_));
   View result = *this;
-  if (extent > 0) result.data_ = static_cast<std::byte*>(data_) + start * strides_[axis] * static_cast<Index>(size_of(dtype_));
+  const Index skipped = extent > 0 ? start * strides_[axis] * static_cast<Index>(size_of(dtype_)) : 0;
+  result.data_ = static_cast<std::byte*>(data_) + skipped;
   result.shape_[axis] = extent;
   result.strides_[axis] = extent > 1 ? strides_[axis] * step : strides_[axis];
   result.size_ = element_count(result.shape_);

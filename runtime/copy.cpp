@@ -19,7 +19,8 @@ std::vector<Axis> plan(const View& from, const View& to) {
   const auto bytes = static_cast<Index>(size_of(to.dtype()));
   std::vector<Axis> axes;
   for (int axis = 0; axis < to.rank(); ++axis)
-    if (to.shape()[axis] > 1) axes.push_back({to.shape()[axis], from.strides()[axis] * bytes, to.strides()[axis] * bytes});
+    if (to.shape()[axis] > 1)
+      axes.push_back({to.shape()[axis], from.strides()[axis] * bytes, to.strides()[axis] * bytes});
   std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
   std::vector<Axis> merged;
   for (const Axis& axis : axes) {

@@ -41,7 +41,8 @@ template <class T> std::int64_t saturate(double value) {
   // 2^bits is exact, the largest integer of a 64-bit type is not.
   const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
   if (value >= end) return static_cast<std::int64_t>(std::numeric_limits<T>::max());
-  if (value <= static_cast<double>(std::numeric_limits<T>::min())) return static_cast<std::int64_t>(std::numeric_limits<T>::min());
+  constexpr T lowest = std::numeric_limits<T>::min();
+  if (value <= static_cast<double>(lowest)) return static_cast<std::int64_t>(lowest);
   return static_cast<std::int64_t>(static_cast<T>(value));
 }
 

@@ -86,7 +86,8 @@ struct BufferPool::State {
     idle.push_back({data, bytes});
     idle_bytes += bytes;
     std::size_t count = 0;
-    for (std::size_t left = idle_bytes; left > cap || idle.size() - count > max_blocks; ++count) left -= idle[count].bytes;
+    for (std::size_t left = idle_bytes; left > cap || idle.size() - count > max_blocks; ++count)
+      left -= idle[count].bytes;
     free_oldest(count);
   }
 

@@ -46,9 +46,11 @@ weft_setup() {
     # shellcheck disable=SC2086
     weft_install $weft_missing || for weft_package in $weft_missing; do weft_install "$weft_package"; done
   fi
-  # The newest LLVM that can be had; an older one that is already there is good enough if no newer one can.
+  # Any LLVM that weft supports will do if it is there; otherwise the newest that can be had.
   for weft_version in 22 21 20 19; do
     weft_is_installed "llvm-$weft_version-dev" && return 0
+  done
+  for weft_version in 22 21 20 19; do
     echo "installing llvm-$weft_version-dev" >&2
     weft_install "llvm-$weft_version-dev" && return 0
   done

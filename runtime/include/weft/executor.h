@@ -5,7 +5,8 @@
 //
 // A stage's units are independent and what a unit covers does not depend on the executor, so the results are the same
 // bits for any number of threads. Kernels cannot throw: everything is checked before launch, and machine code has no
-// way to. Scratch memory is one buffer per thread, kept until the thread ends and grown when a stage asks for more.
+// way to. Scratch memory is one buffer per thread, kept until the thread ends and grown when a stage asks for more;
+// a worker that cannot get its scratch ends the program, so stages ask for little (tiles, not arrays).
 //
 // Thread-safe: one executor may run many kernels from many threads at once. Sharing an executor shares its workers;
 // each make_executor(n) has its own. Cost: the serial path allocates nothing once a thread's scratch is large enough.
