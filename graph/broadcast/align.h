@@ -20,7 +20,7 @@ using NameOf = std::function<std::string(std::size_t)>;
 // The Array API rule; `what` opens the error message.
 Alignment align_array_api(std::string_view what, const std::vector<Shape>& shapes, const NameOf& name_of);
 // The same onto a given domain: the map of an operand that may not change it (broadcast_to, assignment).
-AxisMap align_onto(std::string_view what, const Shape& shape, const Shape& target, const std::string& name);
+AxisMap align_onto(std::string_view what, const Expr& operand, const Shape& target);
 
 // The letters of a domain's axes in messages, as graph text has them: i j k l p q .., without the symbols in `shapes`.
 std::vector<std::string> axis_letters(std::size_t rank, const std::vector<Shape>& shapes);

@@ -64,7 +64,7 @@ Alignment align_array_api(std::string_view what, const std::vector<Shape>& shape
   std::vector<std::size_t> source(rank, 0);                    // the operand that set each extent
   for (std::size_t operand = 0; operand < shapes.size(); ++operand) {
     const std::size_t offset = rank - shapes[operand].size();
-    for (std::size_t k = 0; k < shapes[operand].size(); ++k) {
+    for (std::size_t k = shapes[operand].size(); k-- > 0;) {  // from the last axis, as the algorithm of the source
       const Extent& extent = shapes[operand][k];
       Extent& common = result.domain[offset + k];
       if (extent.is(1) || extent == common) continue;
@@ -78,12 +78,13 @@ Alignment align_array_api(std::string_view what, const std::vector<Shape>& shape
   return result;
 }
 
-AxisMap align_onto(std::string_view what, const Shape& shape, const Shape& target, const std::string& name) {
-  WEFT_REQUIRE(shape.size() <= target.size(), shape, what, ": ", name, " has rank ", shape.size(), " but the target ", to_text(target), " has rank ",
+AxisMap align_onto(std::string_view what, const Expr& operand, const Shape& target) {
+  const Shape shape = operand.shape();
+  WEFT_REQUIRE(shape.size() <= target.size(), shape, what, ": ", operand.name(), " has rank ", shape.size(), " but the target ", to_text(target), " has rank ",
                target.size(), "\n  squeeze or reduce the surplus axes first");
   const std::size_t offset = target.size() - shape.size();
   for (std::size_t k = 0; k < shape.size(); ++k)
-    WEFT_REQUIRE(shape[k].is(1) || shape[k] == target[offset + k], shape, what, ": axis ", k, " of ", name, " has extent ", shape[k],
+    WEFT_REQUIRE(shape[k].is(1) || shape[k] == target[offset + k], shape, what, ": axis ", k, " of ", operand.name(), " has extent ", shape[k],
                  " but the target ", to_text(target), " has ", target[offset + k], "\n  ",
                  mismatch_remedy(target[offset + k], shape[k], "only an axis of extent 1 is repeated"));
   return trailing_map(shape, target);
@@ -95,18 +96,19 @@ Shape broadcast_shapes(const std::vector<Shape>& shapes) {
 
 Expr broadcast_to(const Expr& x, const Shape& shape) {
   WEFT_REQUIRE(x, usage, "broadcast_to: the operand is an empty Expr");
-  AxisMap map = align_onto("broadcast_to", x.shape(), shape, x.name());
+  AxisMap map = align_onto("broadcast_to", x, shape);
   return Expr(x.graph(), x.graph().apply(Op::copy, x.dtype(), shape, {{x.id(), std::move(map)}}));
 }
 
 Expr assign(const Expr& lhs, const Expr& rhs) {
-  WEFT_REQUIRE(lhs && rhs, usage, "assign: operand ", lhs ? 1 : 0, " is an empty Expr");
+  WEFT_REQUIRE(lhs, usage, "assign: operand 0 is an empty Expr");   // one by one: && on Exprs is logical_and
+  WEFT_REQUIRE(rhs, usage, "assign: operand 1 is an empty Expr");
   WEFT_REQUIRE(&lhs.graph() == &rhs.graph(), usage, "assign: ", lhs.name(), " is in graph \"", lhs.graph().name, "\" but ", rhs.name(),
                " is in graph \"", rhs.graph().name, "\"\n  build both in one graph");
   const bool both_u64_and_signed = (lhs.dtype() == u64 && is_signed_integer(rhs.dtype())) || (rhs.dtype() == u64 && is_signed_integer(lhs.dtype()));
   WEFT_REQUIRE(!both_u64_and_signed && promote(lhs.dtype(), rhs.dtype()) == lhs.dtype(), dtype, "assign: ", rhs.name(), " is ", rhs.dtype(),
                ", which does not convert to ", lhs.dtype(), " of ", lhs.name(), "\n  cast it first");
-  AxisMap map = align_onto("assign", rhs.shape(), lhs.shape(), rhs.name());
+  AxisMap map = align_onto("assign", rhs, lhs.shape());
   const Op op = lhs.dtype() == rhs.dtype() ? Op::copy : Op::cast;
   return Expr(lhs.graph(), lhs.graph().apply(op, lhs.dtype(), lhs.shape(), {{rhs.id(), std::move(map)}}));
 }

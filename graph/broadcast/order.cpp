@@ -7,6 +7,8 @@
 #include <memory>
 #include <set>
 
+#include <weft/text.h>
+
 #include "../axes.h"
 #include "align.h"
 
@@ -66,7 +68,7 @@ std::vector<bool> needed_nodes(const Graph& graph, NodeId root) {
   for (std::size_t k = root.value + 1; k-- > 0;) {
     if (!needed[k]) continue;
     const Node& node = graph.node(id_of(k));
-    WEFT_REQUIRE(node.domain.empty(), usage, "elemwise: the function makes %", k, " of shape ", to_text(node.domain),
+    WEFT_REQUIRE(node.domain.empty(), usage, "elemwise: the function makes ", name_of(graph, id_of(k)), " of shape ", to_text(node.domain),
                  "; it sees scalars and must stay elementwise\n  reduce or slice outside of elemwise");
     for (int p = 0; p < graph.arity(id_of(k)); ++p) needed[graph.operand(id_of(k), p).value] = true;
   }
@@ -202,8 +204,9 @@ std::vector<Expr> elemwise(const std::vector<Expr>& inputs, Order order, const s
     std::vector<Expr> sources = inputs;
     for (std::size_t k : plan.used) {
       if (static_cast<std::size_t>(inputs[k].rank()) <= plan.shape.size()) continue;
+      // not `!fold`: on Exprs that is logical_not
       Expr& fold = folded[{k, plan.accumulator, plan.shape.size()}];
-      if (!fold) fold = fold_surplus(inputs[k], order, plan.accumulator, static_cast<int>(plan.shape.size()));
+      if (!static_cast<bool>(fold)) fold = fold_surplus(inputs[k], order, plan.accumulator, static_cast<int>(plan.shape.size()));
       sources[k] = fold;
     }
     outputs.push_back(build_output(graph, order, plan, sources));
