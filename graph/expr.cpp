@@ -123,4 +123,14 @@ Expr cast(const Expr& x, DType dtype) {
   return Expr(x.graph(), x.graph().apply(Op::cast, dtype, x.shape(), {{x.id(), identity_map(x.rank())}}));
 }
 
+Expr iota(Graph& graph, const Extent& extent, DType dtype) {
+  WEFT_REQUIRE(!is_boolean(dtype), dtype, "iota: expected a numeric dtype, got bool");
+  Node node;
+  node.kind = Kind::iota;
+  node.dtype = i64;
+  node.domain = {extent};
+  node.kept = 1;
+  return cast(Expr(graph, graph.add(std::move(node))), dtype);
+}
+
 }  // namespace weft

@@ -60,7 +60,7 @@ TEST_CASE("numbers are weak: they take the dtype beside them and never narrow") 
   CHECK(where(in.b, 1, 0).dtype() == i64);
   CHECK(where(in.b, in.x, 0).dtype() == f32);
   CHECK(error_text([&] { in.i8v + 1000; }) == "dtype: add: the number 1000 does not fit i8\n  cast the other operand to a wider dtype");
-  CHECK(error_text([&] { in.u < -1; }) == "dtype: less: the number -1 does not fit u8\n  cast the other operand to a wider dtype");
+  CHECK(error_text([&] { return in.u < -1; }) == "dtype: less: the number -1 does not fit u8\n  cast the other operand to a wider dtype");
   CHECK(error_text([&] { in.i * UINT64_MAX; }) ==
         "dtype: multiply: the number 18446744073709551615 does not fit i32\n  cast the other operand to a wider dtype");
 }
@@ -210,6 +210,15 @@ TEST_CASE("a symbolic mean divides by the extent of the call") {
   const Expr x = g.input("x", f64, {"n", "m"});
   CHECK(values_of(mean(x), {x}, {doubles({1, 2, 3, 4, 5, 6}, {2, 3})}) == std::vector<double>{3.5});
   CHECK(values_of(mean(x, 0), {x}, {doubles({1, 2, 3, 4}, {4, 1})}) == std::vector<double>{2.5});
+}
+
+TEST_CASE("iota counts up to a number or a symbol") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n"});
+  CHECK(values_of(iota(g, 3), {}, {}) == std::vector<double>{0, 1, 2});
+  CHECK(values_of(x * iota(g, "n", f32), {x}, {doubles({5, 6, 7}, {3})}) == std::vector<double>{0, 6, 14});
+  CHECK(iota(g, "n", f32).dtype() == f32);
+  CHECK(error_text([&] { iota(g, 3, bool_); }) == "dtype: iota: expected a numeric dtype, got bool");
 }
 
 TEST_CASE("wrong axes and accumulation dtypes") {

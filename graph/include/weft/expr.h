@@ -9,6 +9,7 @@
 // Dtypes: Exprs are promoted to their common dtype (weft::promote). C++ numbers are weak: they take the dtype of the
 // Exprs beside them and must fit it; a float beside integers or bools makes f64, an integer beside bools makes i64.
 // Float functions, `/` and mean of integers or bools give f64. &&, || and ! work on "differs from zero".
+// Is an Expr empty? Ask static_cast<bool>(x) or `if (x)`: !x and x && y are logical nodes.
 // Errors: every misuse throws weft::Error that names the operands, and then the graph has no new node.
 // Thread-safety: building a graph is single-threaded. Cost: O(rank) per node, a microsecond or so.
 // Source: Array API elementwise, statistical, utility and manipulation functions; NumPy for slices.
@@ -176,6 +177,9 @@ Expr logsumexp(const Expr& x, const Axes& axes = all_axes, bool keepdims = false
 Expr softmax(const Expr& x, int axis = -1);
 Expr log_softmax(const Expr& x, int axis = -1);
 Expr layer_norm(const Expr& x, const Expr& gamma, const Expr& beta, int axis = -1, double epsilon = 1e-5);
+
+// 0, 1, .. extent-1, of rank 1.
+Expr iota(Graph& graph, const Extent& extent, DType dtype = i64);
 
 // ---- shape functions: copies with a map, which passes absorb into their users
 
