@@ -15,7 +15,8 @@ void check_arguments(const Graph& graph, const std::vector<NodeId>& inputs, cons
   std::string names;
   std::vector<bool> seen(graph.size(), false);
   for (NodeId id : inputs) {
-    WEFT_REQUIRE(id.value < graph.size() && graph.node(id).kind == Kind::input, usage, "%", id.value, " is not an input of graph ", graph.name);
+    WEFT_REQUIRE(id.value < graph.size() && graph.node(id).kind == Kind::input, usage,
+                 id.value < graph.size() ? name_of(graph, id) : concat("node ", id.value), " is not an input of graph ", graph.name);
     WEFT_REQUIRE(!seen[id.value], usage, "input ", name_of(graph, id), " is listed twice");
     seen[id.value] = true;
     names += (names.empty() ? "" : ", ") + name_of(graph, id);
@@ -90,7 +91,7 @@ Bindings bind_symbols(const Graph& graph, const std::vector<NodeId>& inputs, con
 std::vector<NodeId> live_nodes(const Graph& graph, const std::vector<NodeId>& outputs) {
   std::vector<bool> live(graph.size(), false);
   for (NodeId id : outputs) {
-    WEFT_REQUIRE(id.value < graph.size(), usage, "output %", id.value, " is not a node of graph ", graph.name);
+    WEFT_REQUIRE(id.value < graph.size(), usage, "output ", id.value, " is not a node of graph ", graph.name);
     live[id.value] = true;
   }
   std::vector<NodeId> result;

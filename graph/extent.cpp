@@ -83,10 +83,18 @@ Extent operator-(const Extent& a, const Extent& b) { return a + Extent(-1) * b; 
 
 Extent operator*(const Extent& a, const Extent& b) {
   if (!a.is_number() && !b.is_number()) {
-    std::vector<Extent> parts{a, b};
-    if (to_text(b) < to_text(a)) std::swap(parts[0], parts[1]);
-    std::string text = "(" + to_text(parts[0]) + ")*(" + to_text(parts[1]) + ")";
-    return Extent::from_terms({Extent::Term{1, std::move(text), std::move(parts), 0}}, 0);
+    // 2*n times (m)*(k) is 2*((k)*(m)*(n)): numbers in front, the factors sorted.
+    Extent::Term product;
+    for (const Extent& side : {a, b}) {
+      const bool is_term = side.constant_ == 0 && side.terms_->size() == 1;
+      const Extent::Term term = is_term ? side.terms_->front() : Extent::Term{1, "", {side}, 0};
+      product.coefficient *= term.coefficient;
+      if (term.divisor == 0 && !term.parts.empty()) product.parts.insert(product.parts.end(), term.parts.begin(), term.parts.end());
+      else product.parts.push_back(Extent::from_terms({Extent::Term{1, term.text, term.parts, term.divisor}}, 0));
+    }
+    std::sort(product.parts.begin(), product.parts.end(), [](const Extent& p, const Extent& q) { return to_text(p) < to_text(q); });
+    for (const Extent& part : product.parts) product.text += (product.text.empty() ? "(" : "*(") + to_text(part) + ")";
+    return Extent::from_terms({std::move(product)}, 0);
   }
   const Extent& symbolic = a.is_number() ? b : a;
   const Index factor = a.is_number() ? a.constant_ : b.constant_;
@@ -117,8 +125,9 @@ std::string to_text(const Extent& extent) {
   for (const auto& term : *extent.terms_) {
     if (term.coefficient < 0) text += "-";
     else if (!text.empty()) text += "+";
-    if (std::abs(term.coefficient) != 1) text += std::to_string(std::abs(term.coefficient)) + "*";
-    text += term.text;
+    const bool scaled = std::abs(term.coefficient) != 1;
+    if (scaled) text += std::to_string(std::abs(term.coefficient)) + "*";
+    text += scaled && !term.parts.empty() ? "(" + term.text + ")" : term.text;   // 3*((n)/2) is not (3*n)/2
   }
   if (extent.constant_ > 0) text += "+" + std::to_string(extent.constant_);
   if (extent.constant_ < 0) text += std::to_string(extent.constant_);

@@ -1,0 +1,139 @@
+#include <weft/accumulator.h>
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <error_text.h>
+#include <limits>
+#include <vector>
+
+using namespace weft;
+
+namespace {
+
+template <class T> Scalar fold(AccumulatorId acc, const std::vector<T>& values) {
+  T result{};
+  fold_values(acc, dtype_of<T>(), values.data(), static_cast<Index>(values.size()), sizeof(T), &result);
+  return Scalar(result);
+}
+
+// The order of the header, written down a second time: leaves, slots, and a tree by splitting at the largest power of two.
+template <class T> T leaf(const std::vector<T>& values, std::size_t first, std::size_t count) {
+  std::vector<T> slots(16, T(-0.0));
+  for (std::size_t s = 0; s < 16; ++s)
+    for (std::size_t k = s; k < count; k += 16) slots[s] = slots[s] + values[first + k];
+  for (std::size_t half : {8u, 4u, 2u, 1u})
+    for (std::size_t s = 0; s < half; ++s) slots[s] = slots[s] + slots[s + half];
+  return slots[0];
+}
+template <class T> T tree(const std::vector<T>& values, std::size_t first, std::size_t leaves) {
+  if (leaves == 1) return leaf(values, first * 1024, std::min<std::size_t>(1024, values.size() - first * 1024));
+  std::size_t left = 1;
+  while (left * 2 < leaves) left *= 2;
+  return tree(values, first, left) + tree(values, first + left, leaves - left);
+}
+
+std::vector<float> noise(std::size_t count) {
+  std::vector<float> values(count);
+  std::uint32_t state = 12345;
+  for (float& value : values) {
+    state = state * 1664525 + 1013904223;
+    value = (static_cast<float>(state >> 8) - 8e6f) * std::exp2(static_cast<float>(state % 29) - 30.0f);
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("accumulators have names") {
+  for (AccumulatorId acc : {AccumulatorId::sum, AccumulatorId::prod, AccumulatorId::max, AccumulatorId::min, AccumulatorId::any, AccumulatorId::all})
+    CHECK(find_accumulator(name_of(acc)) == acc);
+  CHECK(name_of(AccumulatorId::none) == "none");
+  CHECK_FALSE(find_accumulator("none").has_value());
+}
+
+TEST_CASE("units are identities of each dtype") {
+  CHECK(to_text(unit(AccumulatorId::sum, f32)) == "-0");
+  CHECK(to_text(unit(AccumulatorId::sum, i32)) == "0");
+  CHECK(to_text(unit(AccumulatorId::prod, f16)) == "1");
+  CHECK(to_text(unit(AccumulatorId::min, u8)) == "255");
+  CHECK(to_text(unit(AccumulatorId::min, f32)) == "inf");
+  CHECK(to_text(unit(AccumulatorId::max, bf16)) == "-inf");
+  CHECK(to_text(unit(AccumulatorId::max, i8)) == "-128");
+  CHECK(to_text(unit(AccumulatorId::max, bool_)) == "false");
+  CHECK(to_text(unit(AccumulatorId::any, bool_)) == "false");
+  CHECK(to_text(unit(AccumulatorId::all, bool_)) == "true");
+  for (int k = 0; k <= static_cast<int>(f64); ++k)
+    for (AccumulatorId acc : {AccumulatorId::sum, AccumulatorId::prod, AccumulatorId::max, AccumulatorId::min, AccumulatorId::any, AccumulatorId::all}) {
+      const DType dtype = static_cast<DType>(k);
+      if (!accepts(acc, dtype)) continue;
+      for (double v : {1.0, 0.0, -0.0, 5.0, -7.0}) {
+        const Scalar value = Scalar::of(dtype, v);
+        CHECK(combine(acc, unit(acc, dtype), value) == value);
+        CHECK(combine(acc, value, unit(acc, dtype)) == value);
+      }
+    }
+}
+
+TEST_CASE("folds over nothing") {
+  CHECK(to_text(*empty_value(AccumulatorId::sum, f64)) == "0");
+  CHECK(to_text(*empty_value(AccumulatorId::prod, i32)) == "1");
+  CHECK(to_text(*empty_value(AccumulatorId::all, bool_)) == "true");
+  CHECK_FALSE(empty_value(AccumulatorId::max, f32).has_value());
+  CHECK(to_text(fold<double>(AccumulatorId::sum, {})) == "0");
+  CHECK(to_text(fold<double>(AccumulatorId::prod, {})) == "1");
+}
+
+TEST_CASE("a sum of negative zeros is a negative zero") {
+  CHECK(to_text(fold<float>(AccumulatorId::sum, {-0.0f, -0.0f, -0.0f})) == "-0");
+  CHECK(to_text(fold<float>(AccumulatorId::sum, {-0.0f, 0.0f})) == "0");
+}
+
+TEST_CASE("a float sum has the documented order at every length") {
+  for (std::size_t count : {1u, 2u, 15u, 16u, 17u, 100u, 1023u, 1024u, 1025u, 2048u, 3000u, 3072u, 5000u, 7168u, 8193u, 100000u}) {
+    const std::vector<float> values = noise(count);
+    CAPTURE(count);
+    CHECK(fold(AccumulatorId::sum, values) == Scalar(tree(values, 0, (count + 1023) / 1024)));
+  }
+}
+
+TEST_CASE("integers wrap, bool folds are any and all") {
+  CHECK(fold<std::int8_t>(AccumulatorId::sum, {100, 100}).integer() == -56);
+  CHECK(fold<std::uint16_t>(AccumulatorId::prod, {256, 256, 3}).integer() == 0);
+  bool values[] = {true, false, true}, result = false;
+  fold_values(AccumulatorId::any, bool_, values, 3, 1, &result);
+  CHECK(result);
+  fold_values(AccumulatorId::all, bool_, values, 3, 1, &result);
+  CHECK_FALSE(result);
+}
+
+TEST_CASE("max and min propagate NaN wherever it stands") {
+  for (std::size_t at : {0u, 5u, 16u, 1500u}) {
+    std::vector<float> values = noise(2000);
+    values[at] = std::numeric_limits<float>::quiet_NaN();
+    CHECK(std::isnan(fold(AccumulatorId::max, values).real()));
+    CHECK(std::isnan(fold(AccumulatorId::min, values).real()));
+  }
+}
+
+TEST_CASE("f16 accumulates in f32 and rounds once") {
+  const std::vector<Eigen::half> values(5000, Eigen::half(1.0f));   // in f16 itself the slots of a leaf would be exact but not the tree
+  CHECK(fold(AccumulatorId::sum, values).real() == 5000);
+  const std::vector<Eigen::half> small{Eigen::half(2048.0f), Eigen::half(0.5f), Eigen::half(0.5f)};
+  CHECK(fold(AccumulatorId::sum, small) == Scalar::of(f16, 2049.0));
+}
+
+TEST_CASE("a fold may skip through memory") {
+  const double values[] = {1, 100, 2, 100, 3, 100};
+  double result = 0;
+  fold_values(AccumulatorId::sum, f64, values, 3, 16, &result);
+  CHECK(result == 6);
+  fold_values(AccumulatorId::max, f64, values + 4, 3, -16, &result);
+  CHECK(result == 3);
+}
+
+TEST_CASE("only float sums and products depend on the order") {
+  CHECK(is_ordered(AccumulatorId::sum, f32));
+  CHECK_FALSE(is_ordered(AccumulatorId::sum, i32));
+  CHECK_FALSE(is_ordered(AccumulatorId::max, f32));
+  CHECK(error_text([] { combine(AccumulatorId::sum, Scalar(1.0), Scalar(1)); }) == "dtype: sum: cannot combine f64 with i32");
+}

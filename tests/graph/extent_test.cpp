@@ -1,0 +1,76 @@
+#include <weft/extent.h>
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <error_text.h>
+#include <weft/error.h>
+
+using namespace weft;
+
+TEST_CASE("extents are canonical: equal sizes written differently are equal") {
+  const Extent n = "n", m = "m";
+  CHECK(n + 1 - 1 == n);
+  CHECK(n + m == m + n);
+  CHECK(n * 2 + n == 3 * n);
+  CHECK(n - n == Extent(0));
+  CHECK((n - n).is_number());
+  CHECK(n * m == m * n);
+  CHECK((n * m) * n == n * (n * m));
+  CHECK((2 * n) * m == 2 * (n * m));
+  CHECK((n + 1) * m == m * (1 + n));
+  CHECK(floor_div(n + 1, 2) == floor_div(1 + n, 2));
+  CHECK_FALSE(n == m);
+  CHECK_FALSE(n == n + 1);
+  CHECK_FALSE(n == Extent(3));
+  CHECK(floor_div(n, 1) == n);
+}
+
+TEST_CASE("extents print and read back") {
+  for (const std::string text : {"0", "-3", "n", "n+1", "n-1", "2*n", "-n", "-2*n+7", "m+2*n-1", "(n+1)/2", "(m)*(n)", "3*((n+1)/2)+1", "((n+1)/2)*(m+1)", "((n)/2)/3", "(k)*(m)*(n)", "2*((m)*(n))", "(m+1)*(n)",
+                           "-(n)/2"}) {
+    CAPTURE(text);
+    const Extent extent = parse_extent(text);
+    CHECK(parse_extent(to_text(extent)) == extent);
+    CHECK(to_text(parse_extent(to_text(extent))) == to_text(extent));
+  }
+  CHECK(to_text(Extent("n") * 2 + "m" - 1) == "m+2*n-1");
+  CHECK(to_text(floor_div(Extent("n") + 1, 2)) == "(n+1)/2");
+  CHECK(to_text(parse_extent(" 2 * n + 1 ")) == "2*n+1");
+  CHECK(to_text(Shape{"n", 64}) == "[n, 64]");
+}
+
+TEST_CASE("extents evaluate with symbols bound") {
+  const Bindings bindings{{"n", 7}, {"m", 3}};
+  CHECK((2 * Extent("n") + "m" - 1).evaluate(bindings) == 16);
+  CHECK(floor_div(Extent("n") + 1, 2).evaluate(bindings) == 4);
+  CHECK(floor_div(Extent("m") - "n", 3).evaluate(bindings) == -2);   // floor, not truncation
+  CHECK((Extent("n") * "m").evaluate(bindings) == 21);
+  CHECK((Extent("n") * "n" * "m").evaluate(bindings) == 147);
+  CHECK(Extent(5).evaluate({}) == 5);
+}
+
+TEST_CASE("extents know their symbols") {
+  std::vector<std::string> symbols;
+  (floor_div(Extent("n") + "m", 2) + "n" * Extent("k")).collect_symbols(symbols);
+  std::sort(symbols.begin(), symbols.end());
+  CHECK(symbols == std::vector<std::string>{"k", "m", "n"});
+  CHECK(Extent("n").is_symbol("n"));
+  CHECK_FALSE((Extent("n") + 1).is_symbol("n"));
+  CHECK(is_static({2, 3}));
+  CHECK_FALSE(is_static({2, "n"}));
+  CHECK(Extent(4).number() == 4);
+  CHECK_FALSE(Extent("n").number().has_value());
+}
+
+TEST_CASE("extent errors say what is wrong") {
+  CHECK(error_text([] { Extent("2n"); }) == "text: extent: expected a number or a symbol name, got \"2n\"");
+  CHECK(error_text([] { Extent(""); }) == "text: extent: expected a number or a symbol name, got \"\"");
+  CHECK(error_text([] { Extent("n").evaluate({}); }) == "shape: symbol n is not bound by any input");
+  CHECK(error_text([] { floor_div(Extent("n"), 0); }) == "shape: extent: expected a positive divisor, got 0");
+  CHECK(error_text([] { parse_extent("n+"); }) == "text: extent: expected a number or a name in \"n+\"");
+  CHECK(error_text([] { parse_extent("n)"); }) == "text: extent: unexpected \")\" in \"n)\"");
+  CHECK(error_text([] { parse_extent("(n"); }) == "text: extent: expected ) in \"(n\"");
+  CHECK(error_text([] { parse_extent("n/m"); }) == "text: extent: expected a number after / in \"n/m\"");
+  CHECK(error_text([] { parse_extent("3n"); }) == "text: extent: expected a number, got \"3n\"");
+  CHECK(error_text([] { parse_extent("99999999999999999999"); }) == "text: extent: expected a number, got \"99999999999999999999\"");
+}

@@ -1,0 +1,246 @@
+#include <weft/op.h>
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <error_text.h>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace weft;
+
+namespace {
+
+constexpr double inf = HUGE_VAL;
+const double nan_value = std::nan("");
+
+template <class T> Scalar value(Op op, std::vector<T> operands) {
+  std::vector<Scalar> scalars;
+  std::vector<DType> dtypes;
+  for (T operand : operands) scalars.push_back(Scalar(operand)), dtypes.push_back(dtype_of<T>());
+  const auto result = result_dtype(op, dtypes, f64);
+  REQUIRE(result.has_value());
+  return evaluate(op, scalars, *result);
+}
+double real(Op op, std::vector<double> operands) { return value(op, operands).as_double(); }
+template <class T> std::int64_t whole(Op op, std::vector<T> operands) { return value(op, operands).integer(); }
+bool is_plus_zero(double x) { return x == 0 && !std::signbit(x); }
+bool is_minus_zero(double x) { return x == 0 && std::signbit(x); }
+
+}  // namespace
+
+TEST_CASE("the table lists every op once, in enum order") {
+  std::set<std::string_view> names;
+  for (std::size_t k = 0; k < op_table().size(); ++k) {
+    const OpInfo& row = op_table()[k];
+    CHECK(static_cast<std::size_t>(row.op) == k);
+    CHECK(names.insert(row.name).second);
+    CHECK(find_op(row.name) == row.op);
+    CHECK((row.arity >= 1 && row.arity <= 3));
+  }
+  CHECK_FALSE(find_op("no_such_op").has_value());
+}
+
+TEST_CASE("the rules say which dtypes an op takes and gives") {
+  const auto result = [](Op op, std::vector<DType> operands, DType requested = f64) { return result_dtype(op, operands, requested); };
+  CHECK(result(Op::add, {f32, f32}) == f32);
+  CHECK_FALSE(result(Op::add, {f32, f64}).has_value());
+  CHECK_FALSE(result(Op::add, {bool_, bool_}).has_value());
+  CHECK_FALSE(result(Op::add, {f32}).has_value());
+  CHECK(result(Op::copy, {bool_}) == bool_);
+  CHECK_FALSE(result(Op::exp, {i32}).has_value());
+  CHECK(result(Op::less, {u8, u8}) == bool_);
+  CHECK(result(Op::isnan, {i32}) == bool_);
+  CHECK_FALSE(result(Op::logical_not, {i32}).has_value());
+  CHECK(result(Op::bitwise_and, {bool_, bool_}) == bool_);
+  CHECK_FALSE(result(Op::bitwise_and, {f32, f32}).has_value());
+  CHECK(result(Op::where, {bool_, i8, i8}) == i8);
+  CHECK_FALSE(result(Op::where, {i8, i8, i8}).has_value());
+  CHECK_FALSE(result(Op::where, {bool_, i8, f32}).has_value());
+  CHECK(result(Op::cast, {bool_}, f16) == f16);
+}
+
+TEST_CASE("every op has a value on every dtype that its rule admits") {
+  for (const OpInfo& row : op_table())
+    for (int k = 0; k <= static_cast<int>(f64); ++k) {
+      const DType dtype = static_cast<DType>(k);
+      std::vector<DType> dtypes(static_cast<std::size_t>(row.arity), dtype);
+      std::vector<Scalar> operands(dtypes.size(), Scalar::of(dtype, 1));
+      if (row.rule == DTypeRule::select) dtypes[0] = bool_, operands[0] = Scalar(true);
+      const auto result = result_dtype(row.op, dtypes, dtype);
+      if (!result) continue;
+      CAPTURE(row.name);
+      CHECK(evaluate(row.op, operands, *result).dtype() == *result);
+    }
+  CHECK(error_text([] { op_loop(Op::exp, i32, i32); }) == "dtype: exp: no such operation on i32");
+  CHECK(error_text([] { evaluate(Op::add, std::vector<Scalar>{Scalar(1.0)}, f64); }) == "usage: add: expected 2 operands, got 1");
+}
+
+TEST_CASE("integers wrap") {
+  CHECK(whole<std::int8_t>(Op::add, {127, 1}) == -128);
+  CHECK(whole<std::int8_t>(Op::multiply, {-128, -1}) == -128);
+  CHECK(whole<std::int8_t>(Op::negative, {-128}) == -128);
+  CHECK(whole<std::int8_t>(Op::abs, {-128}) == -128);
+  CHECK(whole<std::uint16_t>(Op::multiply, {65535, 65535}) == 1);
+  CHECK(whole<std::uint8_t>(Op::subtract, {0, 1}) == 255);
+  CHECK(whole<std::int64_t>(Op::add, {INT64_MAX, 1}) == INT64_MIN);
+  CHECK(whole<std::int64_t>(Op::square, {std::int64_t{1} << 32}) == 0);
+  CHECK(whole<std::int32_t>(Op::fma, {1 << 16, 1 << 16, 5}) == 5);
+  CHECK(whole<std::uint8_t>(Op::negative, {1}) == 255);
+}
+
+TEST_CASE("integer division follows the divisor's sign and never traps") {
+  const std::int32_t cases[][4] = {{7, 2, 3, 1},   {-7, 2, -4, 1},  {7, -2, -4, -1}, {-7, -2, 3, -1}, {6, 3, 2, 0},
+                                   {-6, 3, -2, 0}, {5, 0, 0, 0},    {-5, 0, 0, 0},   {INT32_MIN, -1, INT32_MIN, 0}};
+  for (const auto& c : cases) {
+    CHECK(whole<std::int32_t>(Op::floor_divide, {c[0], c[1]}) == c[2]);
+    CHECK(whole<std::int32_t>(Op::remainder, {c[0], c[1]}) == c[3]);
+  }
+  CHECK(whole<std::int8_t>(Op::floor_divide, {-128, -1}) == -128);
+  CHECK(whole<std::uint8_t>(Op::floor_divide, {200, 7}) == 28);
+  CHECK(whole<std::uint8_t>(Op::remainder, {200, 7}) == 4);
+  CHECK(whole<std::int64_t>(Op::floor_divide, {INT64_MIN, -1}) == INT64_MIN);
+}
+
+TEST_CASE("integer power squares and wraps; negative exponents give 0, 1 or -1") {
+  CHECK(whole<std::int32_t>(Op::power, {3, 4}) == 81);
+  CHECK(whole<std::int32_t>(Op::power, {-2, 3}) == -8);
+  CHECK(whole<std::int32_t>(Op::power, {0, 0}) == 1);
+  CHECK(whole<std::int32_t>(Op::power, {2, 32}) == 0);
+  CHECK(whole<std::int32_t>(Op::power, {2, -1}) == 0);
+  CHECK(whole<std::int32_t>(Op::power, {0, -1}) == 0);
+  CHECK(whole<std::int32_t>(Op::power, {1, -5}) == 1);
+  CHECK(whole<std::int32_t>(Op::power, {-1, -5}) == -1);
+  CHECK(whole<std::int32_t>(Op::power, {-1, -4}) == 1);
+  CHECK(whole<std::uint8_t>(Op::power, {3, 255}) == 171);
+}
+
+TEST_CASE("shifts by the width, more, or a negative amount give 0 or the sign") {
+  CHECK(whole<std::int32_t>(Op::bitwise_left_shift, {1, 31}) == INT32_MIN);
+  CHECK(whole<std::int32_t>(Op::bitwise_left_shift, {1, 32}) == 0);
+  CHECK(whole<std::int32_t>(Op::bitwise_left_shift, {1, -1}) == 0);
+  CHECK(whole<std::int32_t>(Op::bitwise_right_shift, {-8, 1}) == -4);
+  CHECK(whole<std::int32_t>(Op::bitwise_right_shift, {-8, 32}) == -1);
+  CHECK(whole<std::int32_t>(Op::bitwise_right_shift, {8, 32}) == 0);
+  CHECK(whole<std::uint8_t>(Op::bitwise_right_shift, {255, 8}) == 0);
+  CHECK(whole<std::uint64_t>(Op::bitwise_left_shift, {1, 64}) == 0);
+  CHECK(whole<std::int8_t>(Op::bitwise_left_shift, {-1, 7}) == -128);
+  CHECK(whole<bool>(Op::bitwise_left_shift, {true, false}) == 1);
+  CHECK(whole<bool>(Op::bitwise_left_shift, {true, true}) == 0);
+}
+
+TEST_CASE("bits and logic") {
+  CHECK(whole<std::int8_t>(Op::bitwise_invert, {5}) == -6);
+  CHECK(whole<std::uint8_t>(Op::bitwise_invert, {5}) == 250);
+  CHECK(whole<bool>(Op::bitwise_invert, {true}) == 0);
+  CHECK(whole<bool>(Op::logical_not, {false}) == 1);
+  CHECK(whole<bool>(Op::logical_xor, {true, true}) == 0);
+  CHECK(whole<bool>(Op::logical_and, {true, false}) == 0);
+  CHECK(whole<bool>(Op::logical_or, {true, false}) == 1);
+  CHECK(whole<bool>(Op::less, {false, true}) == 1);
+}
+
+TEST_CASE("float division by the floor follows Python and the Array API") {
+  CHECK(real(Op::floor_divide, {7, 2}) == 3);
+  CHECK(real(Op::floor_divide, {-7, 2}) == -4);
+  CHECK(real(Op::floor_divide, {1, 0.1}) == 9);   // the exact quotient is below 10
+  CHECK(real(Op::remainder, {-7, 2}) == 1);
+  CHECK(real(Op::remainder, {7, -2}) == -1);
+  CHECK(real(Op::remainder, {1, inf}) == 1);
+  CHECK(real(Op::remainder, {-1, inf}) == inf);
+  CHECK(std::isnan(real(Op::remainder, {1, 0})));
+  CHECK(std::isnan(real(Op::remainder, {inf, 1})));
+  CHECK(real(Op::floor_divide, {1, 0}) == inf);
+  CHECK(real(Op::floor_divide, {-inf, -1}) == inf);
+  CHECK(std::isnan(real(Op::floor_divide, {inf, inf})));
+  CHECK(std::isnan(real(Op::floor_divide, {0, 0})));
+  CHECK(is_minus_zero(real(Op::floor_divide, {-1, inf})));
+  CHECK(is_minus_zero(real(Op::remainder, {6, -2})));
+  CHECK(is_plus_zero(real(Op::remainder, {-6, 2})));
+}
+
+TEST_CASE("max and min propagate NaN and order the zeros") {
+  CHECK(std::isnan(real(Op::maximum, {nan_value, 1})));
+  CHECK(std::isnan(real(Op::maximum, {1, nan_value})));
+  CHECK(std::isnan(real(Op::minimum, {inf, nan_value})));
+  CHECK(is_plus_zero(real(Op::maximum, {-0.0, 0.0})));
+  CHECK(is_plus_zero(real(Op::maximum, {0.0, -0.0})));
+  CHECK(is_minus_zero(real(Op::minimum, {-0.0, 0.0})));
+  CHECK(is_minus_zero(real(Op::minimum, {0.0, -0.0})));
+  CHECK(is_minus_zero(real(Op::maximum, {-0.0, -0.0})));
+  CHECK(is_plus_zero(real(Op::relu, {-0.0})));
+  CHECK(std::isnan(real(Op::clip, {nan_value, 0, 1})));
+  CHECK(real(Op::clip, {5, 0, 1}) == 1);
+}
+
+TEST_CASE("rounding, signs and predicates") {
+  CHECK(real(Op::round, {2.5}) == 2);
+  CHECK(real(Op::round, {3.5}) == 4);
+  CHECK(is_minus_zero(real(Op::round, {-0.5})));
+  CHECK(real(Op::trunc, {-1.5}) == -1);
+  CHECK(real(Op::floor, {-1.5}) == -2);
+  CHECK(whole<std::int32_t>(Op::ceil, {7}) == 7);
+  CHECK(is_plus_zero(real(Op::sign, {-0.0})));
+  CHECK(real(Op::sign, {-inf}) == -1);
+  CHECK(std::isnan(real(Op::sign, {nan_value})));
+  CHECK(whole<std::int32_t>(Op::sign, {-9}) == -1);
+  CHECK(real(Op::isnan, {nan_value}) == 1);
+  CHECK(real(Op::isinf, {-inf}) == 1);
+  CHECK(real(Op::isfinite, {inf}) == 0);
+  CHECK(whole<std::int32_t>(Op::isfinite, {1}) == 1);
+}
+
+TEST_CASE("power of floats: anything to the 0 is 1") {
+  CHECK(real(Op::power, {nan_value, 0}) == 1);
+  CHECK(real(Op::power, {0, 0}) == 1);
+  CHECK(real(Op::power, {-1, inf}) == 1);
+  CHECK(is_minus_zero(real(Op::power, {-0.0, 3})));
+  CHECK(std::isnan(real(Op::power, {-2, 0.5})));
+}
+
+TEST_CASE("sigmoid and softplus neither overflow nor lose small results") {
+  CHECK(real(Op::sigmoid, {0}) == 0.5);
+  CHECK(real(Op::sigmoid, {1000}) == 1);
+  CHECK(real(Op::sigmoid, {-1000}) == 0);
+  CHECK(real(Op::sigmoid, {-700}) == doctest::Approx(std::exp(-700.0)).epsilon(1e-14));
+  CHECK(real(Op::softplus, {1000}) == 1000);
+  CHECK(real(Op::softplus, {-700}) == doctest::Approx(std::exp(-700.0)).epsilon(1e-14));
+  CHECK(real(Op::softplus, {-inf}) == 0);
+  CHECK(real(Op::softplus, {inf}) == inf);
+  CHECK(std::isnan(real(Op::softplus, {nan_value})));
+}
+
+TEST_CASE("f32 is computed in float, f16 and bf16 in float with one rounding at the end") {
+  CHECK(value<float>(Op::add, {16777216.0f, 1.0f}).real() == 16777216.0);
+  CHECK(value<float>(Op::divide, {1.0f, 3.0f}).real() == static_cast<double>(1.0f / 3.0f));
+  const Scalar third = Scalar::of(f16, 1.0 / 3);
+  CHECK(evaluate(Op::fma, std::vector{third, third, third}, f16) ==
+        Scalar::of(f16, std::fma(static_cast<float>(third.real()), static_cast<float>(third.real()), static_cast<float>(third.real()))));
+  CHECK(evaluate(Op::rsqrt, std::vector{Scalar::of(bf16, 3)}, bf16) == Scalar::of(bf16, 1 / std::sqrt(3.0f)));
+}
+
+TEST_CASE("a cast agrees with Scalar::cast for every pair of dtypes") {
+  const double values[] = {0.0, -0.0, 1, -1, 0.5, 2.5, 127, 128, -129, 255, 256, 65519, 65520, 1e5, -1e5, 3e9, -3e9, 1e19, 1e30, 1e300,
+                           -1e300, 1.0 + 1e-9, 257.0 / 256 + 1e-12, inf, -inf, nan_value};
+  for (int from = 0; from <= static_cast<int>(f64); ++from)
+    for (int to = 0; to <= static_cast<int>(f64); ++to)
+      for (double v : values) {
+        const Scalar source = Scalar::of(static_cast<DType>(from), v);
+        const DType target = static_cast<DType>(to);
+        CAPTURE(to_text(source.dtype()));
+        CAPTURE(to_text(target));
+        CHECK(evaluate(Op::cast, std::vector{source}, target) == source.cast(target));
+      }
+}
+
+TEST_CASE("a loop walks its operands by bytes and repeats what has step 0") {
+  const float a[] = {1, 2, 3, 4, 5, 6}, b[] = {10};
+  float out[3] = {};
+  const std::byte* from[] = {reinterpret_cast<const std::byte*>(a + 5), reinterpret_cast<const std::byte*>(b)};
+  const Index steps[] = {-8, 0};
+  op_loop(Op::add, f32, f32)(3, from, steps, reinterpret_cast<std::byte*>(out), 4);
+  CHECK(out[0] == 16);
+  CHECK(out[1] == 14);
+  CHECK(out[2] == 12);
+}
