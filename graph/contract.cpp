@@ -16,6 +16,14 @@ bool is_free_product(const Graph& graph, NodeId id, const std::vector<bool>& is_
          node.kept == static_cast<int>(node.domain.size()) && graph.user_count(id) == 1 && !is_output[id.value];
 }
 
+bool can_be_read_through(const Graph& graph, NodeId id, int position) {
+  const NodeId product = graph.operand(id, position);
+  for (int k = 0; k < graph.arity(product); ++k)
+    if (!is_legal(graph, Operand{graph.operand(product, k), compose(graph.map(product, k), graph.map(id, position))}, graph.node(id).domain))
+      return false;
+  return true;
+}
+
 // Which operand of an add or subtract is the product. One that is broadcast stays: its rounding is shared, and inside
 // the loop two operands would be read in place of one.
 std::optional<int> product_position(const Graph& graph, NodeId id, const std::vector<bool>& is_output) {
@@ -25,7 +33,7 @@ std::optional<int> product_position(const Graph& graph, NodeId id, const std::ve
     std::vector<bool> mentioned(node.domain.size(), false);
     mark_axes(graph.map(id, position), mentioned);
     const bool covers = std::all_of(mentioned.begin(), mentioned.end(), [](bool axis) { return axis; });
-    if (covers && is_free_product(graph, graph.operand(id, position), is_output)) return position;
+    if (covers && is_free_product(graph, graph.operand(id, position), is_output) && can_be_read_through(graph, id, position)) return position;
   }
   return {};
 }

@@ -44,6 +44,15 @@ bool is_whole(const Graph& graph, const Operand& operand, const Shape& domain) {
   return true;
 }
 
+bool is_legal(const Graph& graph, const Operand& operand, const Shape& domain) {
+  const Shape& shape = graph.node(operand.node).domain;
+  for (std::size_t k = 0; k < operand.map.size(); ++k) {
+    const AxisRef& ref = operand.map[k];
+    if (ref.is_identity() && !(domain[static_cast<std::size_t>(ref.axis)] == shape[k])) return false;
+  }
+  return true;
+}
+
 bool is_pure_copy(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   return node.kind == Kind::apply && node.op == Op::copy && node.kept == static_cast<int>(node.domain.size());

@@ -22,6 +22,9 @@ AxisMap renumber(AxisMap map, const std::vector<int>& position);
 // Whether the operand, read at every point of a loop nest over `domain`, is the node itself.
 bool is_whole(const Graph& graph, const Operand& operand, const Shape& domain);
 
+// G4: a reference with start 0 and step 1 reads a whole axis. Composing two reversals can read the first part of one.
+bool is_legal(const Graph& graph, const Operand& operand, const Shape& domain);
+
 // An apply node that is a copy without a fold: a transpose, slice, flip or broadcast.
 bool is_pure_copy(const Graph& graph, NodeId id);
 

@@ -114,7 +114,7 @@ class Simplifier {
     const Matcher matcher(rebuild_.to);
     for (std::size_t k = 0; k < rule.pattern.operands.size(); ++k)
       if (!matcher.match(rule.pattern.operands[k], candidate.operands[k], bound)) return false;
-    if (!keeps_folds(rule.replacement, bound, candidate.node)) return false;
+    if (!is_possible(rule.replacement, bound, candidate.node)) return false;
     if (rule.replacement.form == Term::Form::op) {
       candidate.operands = build_operands(rule.replacement, bound, candidate.node);
       candidate.node.op = rule.replacement.op;
@@ -125,10 +125,12 @@ class Simplifier {
     return true;
   }
 
-  // G7: every folded axis is still mentioned.
-  bool keeps_folds(const Term& replacement, const Bound& bound, const Node& node) const {
+  // G4 and G7: maps are legal and every folded axis is still mentioned.
+  bool is_possible(const Term& replacement, const Bound& bound, const Node& node) const {
     std::vector<Operand> used;
     collect(replacement, bound, used);
+    for (const Operand& operand : used)
+      if (!is_legal(rebuild_.to, operand, node.domain)) return false;
     return mentions_all(used, node.kept, static_cast<int>(node.domain.size()));
   }
   static void collect(const Term& term, const Bound& bound, std::vector<Operand>& used) {

@@ -1,0 +1,186 @@
+#include "pull_back.h"
+
+#include <cstdlib>
+
+namespace weft {
+namespace {
+
+bool is_forward(const AxisRef& ref, const Extent& extent, const Extent& loop) { return ref.is_identity() && extent == loop; }
+bool is_backward(const AxisRef& ref, const Extent& extent, const Extent& loop) {
+  return ref.axis >= 0 && ref.step == -1 && extent == loop && ref.start == extent - 1;
+}
+
+// One reading of an operand in a loop nest.
+class Reading {
+ public:
+  Reading(const Local& value, const AxisMap& map, const Shape& shape, Order order)
+      : value_(value), frame_(*value.frame()), map_(map), shape_(shape), order_(order), back_(frame_.domain.size()),
+        mentioned_(frame_.domain.size(), false), scattered_(map.size(), false) {
+    for (std::size_t k = 0; k < map.size(); ++k) {
+      const AxisRef& ref = map[k];
+      if (ref.axis < 0) {
+        scattered_[k] = !shape[k].is(1);
+        continue;
+      }
+      const Extent& loop = frame_.domain[static_cast<std::size_t>(ref.axis)];
+      back_[static_cast<std::size_t>(ref.axis)] = AxisRef{static_cast<int>(k), ref.start, ref.step};   // loop = (k - start) * step
+      scattered_[k] = !is_forward(ref, shape[k], loop) && !is_backward(ref, shape[k], loop);
+    }
+    value_.mark(mentioned_);
+  }
+
+  Adjoint adjoint() {
+    multiply_by_unmentioned();
+    if (value_.is_number(0)) return {};
+    if (!folds() && !scatters()) return through(Adjoint::of(value_));
+    value_ = value_.resolved();
+    const std::vector<int> keep = kept_loops();
+    if (!scatters()) {
+      AxisMap seen;
+      for (int loop : keep) seen.push_back(back_[static_cast<std::size_t>(loop)]);
+      return Adjoint{Operand{fold(keep), std::move(seen)}, {}};
+    }
+    AxisMap places;
+    const NodeId window = window_of(keep, places);
+    return Adjoint{scatter(window, std::move(places)), {}};
+  }
+
+ private:
+  bool is_named(std::size_t loop) const { return back_[loop].axis >= 0; }
+  bool folds() const {
+    for (std::size_t loop = 0; loop < mentioned_.size(); ++loop)
+      if (mentioned_[loop] && !is_named(loop)) return true;
+    return false;
+  }
+  bool scatters() const {
+    for (bool scattered : scattered_)
+      if (scattered) return true;
+    return false;
+  }
+
+  // The sum of a value that does not depend on a loop.
+  void multiply_by_unmentioned() {
+    Extent count = 1;
+    for (std::size_t loop = 0; loop < mentioned_.size(); ++loop)
+      if (!mentioned_[loop] && !is_named(loop)) count = count * frame_.domain[loop];
+    if (count.is(1)) return;
+    if (count.is_number()) {
+      value_ = value_ * Local(frame_, static_cast<double>(count.constant()));
+      return;
+    }
+    const DType dtype = value_.dtype();
+    const Operand size{frame_.graph.extent(count).id(), {}};
+    value_ = value_ * Local(frame_, frame_.apply(Op::cast, dtype, {size}));
+  }
+
+  // The loops that become axes of the result, in the operand's order.
+  std::vector<int> kept_loops() const {
+    std::vector<int> keep;
+    for (std::size_t k = 0; k < map_.size(); ++k)
+      if (map_[k].axis >= 0 && (scattered_[k] || mentioned_[static_cast<std::size_t>(map_[k].axis)])) keep.push_back(map_[k].axis);
+    return keep;
+  }
+
+  // No folds and no scattering: loops are the operand's axes under other names, some of them reversed.
+  Adjoint through(Adjoint adjoint) const {
+    if (auto* operand = std::get_if<Operand>(&adjoint.value)) operand->map = compose(operand->map, back_);
+    if (adjoint.mask) adjoint.mask->value.map = compose(adjoint.mask->value.map, back_);
+    return adjoint;
+  }
+
+  NodeId fold(const std::vector<int>& keep) {
+    const Order before = std::exchange(frame_.order, order_);
+    const DType dtype = value_.dtype();
+    const auto* waiting = value_.waiting();
+    const NodeId id = waiting ? frame_.fold(AccumulatorId::sum, waiting->op, dtype, waiting->operands, keep)
+                              : frame_.fold(AccumulatorId::sum, Op::copy, dtype, {value_.node()}, keep);
+    frame_.order = before;
+    return id;
+  }
+
+  // The values to scatter, and for each scattered or mentioned axis of the operand where they go.
+  NodeId window_of(const std::vector<int>& keep, AxisMap& places) {
+    std::vector<AxisRef> loop_of_axis(frame_.domain.size());       // loop = start + step * window axis
+    const Operand* view = value_.view();
+    const bool is_direct = view && !folds() && is_renaming(*view, keep);
+    for (std::size_t k = 0; k < keep.size(); ++k)
+      loop_of_axis[static_cast<std::size_t>(keep[k])] = AxisRef{static_cast<int>(k), 0, 1};
+    if (is_direct)
+      for (std::size_t k = 0; k < view->map.size(); ++k) {
+        const AxisRef& ref = view->map[k];                          // axis k = start + step * loop, step 1 or -1
+        loop_of_axis[static_cast<std::size_t>(ref.axis)] = AxisRef{static_cast<int>(k), Extent(-ref.step) * ref.start, ref.step};
+      }
+    for (std::size_t k = 0; k < map_.size(); ++k)
+      if (is_result_axis(k)) places.push_back(map_[k].axis < 0 ? map_[k] : compose({map_[k]}, loop_of_axis)[0]);
+    return is_direct ? view->node : fold(keep);
+  }
+
+  // Whether the view is a whole node with its axes renamed or reversed.
+  bool is_renaming(const Operand& view, const std::vector<int>& keep) const {
+    if (view.map.size() != keep.size()) return false;
+    const Shape shape = frame_.graph.node(view.node).shape();
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+      const AxisRef& ref = view.map[k];
+      if (ref.axis < 0) return false;
+      const Extent& loop = frame_.domain[static_cast<std::size_t>(ref.axis)];
+      if (!is_forward(ref, shape[k], loop) && !is_backward(ref, shape[k], loop)) return false;
+    }
+    return true;
+  }
+
+  bool is_result_axis(std::size_t k) const {
+    return scattered_[k] || (map_[k].axis >= 0 && mentioned_[static_cast<std::size_t>(map_[k].axis)]);
+  }
+
+  Operand scatter(NodeId window, AxisMap places) {
+    Node node;
+    AxisMap seen;
+    for (std::size_t k = 0; k < map_.size(); ++k)
+      if (is_result_axis(k)) {
+        node.domain.push_back(shape_[k]);
+        seen.push_back(AxisRef{static_cast<int>(k), 0, 1});
+      }
+    node.kind = Kind::update;
+    node.dtype = frame_.graph.node(window).dtype;
+    node.kept = static_cast<int>(node.domain.size());
+    node.order = order_;
+    node.payload = std::move(places);
+    return Operand{frame_.graph.add(std::move(node), {Operand{window, identity_map(frame_.graph.node(window).kept)}}), std::move(seen)};
+  }
+
+  Local value_;
+  Frame& frame_;
+  const AxisMap& map_;
+  const Shape& shape_;
+  Order order_;
+  AxisMap back_;                                             // per loop: the operand axis that follows it; axis < 0: none
+  std::vector<bool> mentioned_;                              // per loop
+  std::vector<bool> scattered_;                              // per operand axis
+};
+
+}  // namespace
+
+Local Adjoint::in(Frame& frame) const {
+  Local local = std::holds_alternative<double>(value) ? Local(frame, std::get<double>(value)) : Local(frame, std::get<Operand>(value));
+  local.set_mask(mask);
+  return local;
+}
+
+Adjoint Adjoint::of(const Local& local) {
+  if (local.is_number()) return Adjoint{local.number(), local.mask()};
+  return Adjoint{local.node(), local.mask()};
+}
+
+Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Order order) {
+  if (value.is_number(0)) return {};
+  return Reading(value, map, shape, order).adjoint();
+}
+
+Adjoint read_back(const Adjoint& adjoint, const AxisMap& places) {
+  Adjoint result = adjoint;
+  if (auto* operand = std::get_if<Operand>(&result.value)) operand->map = compose(operand->map, places);
+  if (result.mask) result.mask->value.map = compose(result.mask->value.map, places);
+  return result;
+}
+
+}  // namespace weft
