@@ -1,0 +1,262 @@
+// The order of the loops of one nest, and the tree they form.
+//
+// Order: the root outermost, then axes by falling stride, the axis that runs as vectors innermost. Strides, not c or f,
+// decide. If the root itself is the best vector axis it is split: tiles outermost, elements innermost.
+//
+// Tree: every node follows the path of its axes. Within one loop, nodes and inner loops carry a phase: a value folded by
+// a loop is ready one phase after that loop, a value made inside a loop over the same axis can be used at once. Nodes
+// choose the earliest loop that is ready and not full.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "schedule.h"
+
+namespace weft {
+namespace {
+
+constexpr int full_loop = 320;          // vector instructions in one loop body; compile time and registers suffer beyond
+constexpr Index small_extent = 8;       // not worth running as vectors if there is a longer axis
+
+// ---------------------------------------------------------------- strides
+struct AxisCost {
+  double stride = 0;                    // sum of |stride| over accesses, outermost if large
+  double unit = 0;                      // weight of accesses that are contiguous along the axis
+  double other = 0;                     // weight of accesses that jump along the axis
+  bool folded = false;
+  double kept_beside = 0;               // largest result of a fold over this axis, in elements
+};
+
+class Costs {
+ public:
+  Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
+      : graph_(graph), hints_(hints), costs_(nest.axes.size()) {
+    const int self = nest.nodes.empty() ? -1 : schedule.nest_of[nest.nodes.front().node.value];
+    for (const Placed& placed : nest.nodes) {
+      const Node& node = graph.node(placed.node);
+      double volume = 1;
+      for (int axis : placed.axes) if (axis >= 0) volume *= static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(axis)].hint));
+      for (int k = 0; k < graph.arity(placed.node); ++k) {
+        const NodeId array = graph.operand(placed.node, k);
+        if (schedule.nest_of[array.value] == self && self >= 0) continue;
+        const AxisMap& map = graph.map(placed.node, k);
+        const Dims strides = strides_of(array);
+        for (std::size_t d = 0; d < map.size() && node.kind == Kind::apply; ++d)
+          if (map[d].axis >= 0) add(placed.axes[static_cast<std::size_t>(map[d].axis)], strides[d] * map[d].step, volume);
+      }
+      if (schedule.stored[placed.node.value] && node.kept == static_cast<int>(node.domain.size())) {
+        const Dims strides = strides_of(placed.node);
+        for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], volume);
+      }
+      add_folds(nest, node, placed);
+    }
+  }
+  const AxisCost& operator[](int axis) const { return costs_[static_cast<std::size_t>(axis)]; }
+
+ private:
+  Dims strides_of(NodeId array) const {
+    if (auto found = hints_.arrays.find(array); found != hints_.arrays.end()) return found->second.strides;
+    Dims dims;
+    for (const Extent& extent : graph_.node(array).shape()) dims.push_back(extent.evaluate(hints_.bindings));
+    return contiguous_strides(dims, Order::c);
+  }
+  void add(int axis, Index stride, double volume) {
+    if (axis < 0 || stride == 0) return;
+    AxisCost& cost = costs_[static_cast<std::size_t>(axis)];
+    cost.stride += std::abs(static_cast<double>(stride)) * std::sqrt(volume);
+    (std::abs(stride) == 1 ? cost.unit : cost.other) += volume;
+  }
+  void add_folds(const Nest& nest, const Node& node, const Placed& placed) {
+    double kept = 1;
+    for (int d = 0; d < node.kept; ++d)
+      if (placed.axes[static_cast<std::size_t>(d)] >= 0) kept *= static_cast<double>(nest.axes[static_cast<std::size_t>(placed.axes[static_cast<std::size_t>(d)])].hint);
+    for (std::size_t d = static_cast<std::size_t>(node.kept); d < placed.axes.size(); ++d)
+      if (placed.axes[d] >= 0) {
+        AxisCost& cost = costs_[static_cast<std::size_t>(placed.axes[d])];
+        cost.folded = true;
+        cost.kept_beside = std::max(cost.kept_beside, kept);
+      }
+  }
+  const Graph& graph_;
+  const Hints& hints_;
+  std::vector<AxisCost> costs_;
+};
+
+int choose_lanes(const Nest& nest, const Costs& costs) {
+  int best = 0;
+  auto score = [&](int axis) {
+    const AxisCost& cost = costs[axis];
+    return (cost.unit - 2 * cost.other) * (nest.axes[static_cast<std::size_t>(axis)].hint < small_extent ? 0.05 : 1.0);
+  };
+  for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
+    const double mine = score(axis), other = score(best);
+    if (mine > other || (mine == other && nest.axes[static_cast<std::size_t>(axis)].hint >= nest.axes[static_cast<std::size_t>(best)].hint)) best = axis;
+  }
+  return best;
+}
+
+// Lower is better. A folded root needs partial results and several leaves to be parallel; a root that is also the vector
+// axis breaks rows into tiles.
+int choose_root(const Nest& nest, const Costs& costs, int lanes) {
+  int best = -1;
+  double best_penalty = 0;
+  for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) {
+    if (!(nest.roots >> axis & 1)) continue;
+    const AxisCost& cost = costs[axis];
+    const Index hint = nest.axes[static_cast<std::size_t>(axis)].hint;
+    double penalty = 0;
+    if (axis == lanes && nest.axes.size() > 1) penalty += hint >= 4096 ? 2.5 : 4;
+    if (cost.folded) penalty += 2 + (cost.kept_beside > 8192 ? 10 : 0) + (hint < 4 * fold_leaf ? 4 : 0);
+    if (hint < 16) penalty += 3;
+    if (best < 0 || penalty < best_penalty || (penalty == best_penalty && cost.stride > costs[best].stride)) best = axis, best_penalty = penalty;
+  }
+  return best;
+}
+
+// ---------------------------------------------------------------- the tree of loops
+struct WorkLoop {
+  LoopVar var;
+  int phase = 0;
+  int weight = 0;
+  std::vector<std::pair<int, int>> items;                       // (phase, node >= 0 | ~loop)
+  std::map<std::pair<int, bool>, std::vector<int>> inner;       // loops by variable, in creation order
+};
+struct Position {
+  std::vector<int> loops;                                       // from the root to the home loop
+  int phase = 0;                                                // within the home loop
+};
+
+class TreeBuilder {
+ public:
+  TreeBuilder(const Graph& graph, const Nest& nest) : graph_(graph), nest_(nest) {
+    loops_.emplace_back();
+    if (!nest.vars.empty()) loops_[0].var = nest.vars[0];
+    for (std::size_t k = 0; k < nest.nodes.size(); ++k) place_[nest.nodes[k].node] = static_cast<int>(k);
+    positions_.resize(nest.nodes.size());
+    for (std::size_t k = 0; k < nest.nodes.size(); ++k) insert(static_cast<int>(k));
+  }
+  Level build() { return build(0); }
+
+ private:
+  std::vector<LoopVar> path_of(const Placed& placed) const {
+    std::vector<LoopVar> path;
+    for (const LoopVar& var : nest_.vars)
+      if (std::find(placed.axes.begin(), placed.axes.end(), var.axis) != placed.axes.end()) path.push_back(var);
+    return path;
+  }
+  bool folds(const Placed& placed, int axis) const {
+    const Node& node = graph_.node(placed.node);
+    for (std::size_t d = static_cast<std::size_t>(node.kept); d < placed.axes.size(); ++d) if (placed.axes[d] == axis) return true;
+    return false;
+  }
+  // The first phase of loop `current` (at this depth) in which everything `k` reads is ready.
+  int ready(int k, int current, std::size_t depth, const LoopVar* next) const {
+    int phase = 0;
+    const NodeId id = nest_.nodes[static_cast<std::size_t>(k)].node;
+    for (int operand = 0; operand < graph_.arity(id); ++operand) {
+      auto found = place_.find(graph_.operand(id, operand));
+      if (found == place_.end() || found->second >= k) continue;
+      const Position& made = positions_[static_cast<std::size_t>(found->second)];
+      if (made.loops.size() <= depth || made.loops[depth] != current) continue;
+      if (made.loops.size() == depth + 1) { phase = std::max(phase, made.phase); continue; }
+      const WorkLoop& inner = loops_[static_cast<std::size_t>(made.loops[depth + 1])];
+      const bool within = next && inner.var == *next && !folds(nest_.nodes[static_cast<std::size_t>(found->second)], inner.var.axis);
+      phase = std::max(phase, inner.phase + (within ? 0 : 1));
+    }
+    return phase;
+  }
+  int enter(int current, const LoopVar& var, int phase) {
+    auto& candidates = loops_[static_cast<std::size_t>(current)].inner[{var.axis, var.tile}];
+    int chosen = -1;
+    for (auto it = candidates.rbegin(); it != candidates.rend() && it - candidates.rbegin() < 4; ++it) {
+      const WorkLoop& loop = loops_[static_cast<std::size_t>(*it)];
+      if (loop.phase < phase) break;
+      if (loop.weight < full_loop) chosen = *it;
+    }
+    if (chosen >= 0) return chosen;
+    if (!candidates.empty()) phase = std::max(phase, loops_[static_cast<std::size_t>(candidates.back())].phase + 1);
+    chosen = static_cast<int>(loops_.size());
+    candidates.push_back(chosen);
+    loops_[static_cast<std::size_t>(current)].items.emplace_back(phase, ~chosen);
+    loops_.emplace_back();
+    loops_.back().var = var;
+    loops_.back().phase = phase;
+    return chosen;
+  }
+  void insert(int k) {
+    const Placed& placed = nest_.nodes[static_cast<std::size_t>(k)];
+    const std::vector<LoopVar> path = path_of(placed);
+    Position& position = positions_[static_cast<std::size_t>(k)];
+    int current = 0;
+    for (std::size_t depth = 0;; ++depth) {
+      position.loops.push_back(current);
+      const bool last = depth + 1 >= path.size();
+      const int phase = ready(k, current, depth, last ? nullptr : &path[depth + 1]);
+      if (last) {
+        position.phase = phase;
+        loops_[static_cast<std::size_t>(current)].items.emplace_back(phase, k);
+        loops_[static_cast<std::size_t>(current)].weight += op_cost(graph_.node(placed.node).op);
+        return;
+      }
+      current = enter(current, path[depth + 1], phase);
+    }
+  }
+  Level build(int index) {
+    WorkLoop& loop = loops_[static_cast<std::size_t>(index)];
+    std::stable_sort(loop.items.begin(), loop.items.end(), [](auto& a, auto& b) {
+      return std::pair(a.first, a.second < 0) < std::pair(b.first, b.second < 0);
+    });
+    Level level;
+    level.var = loop.var;
+    bool inner = false;
+    for (auto [phase, item] : loop.items) {
+      if (item >= 0) level.body.emplace_back(nest_.nodes[static_cast<std::size_t>(item)].node);
+      else level.body.emplace_back(build(~item)), inner = true;
+    }
+    level.lanes = !inner && level.var.axis >= 0 && level.var.axis == nest_.lanes && !level.var.tile;
+    return level;
+  }
+
+  const Graph& graph_;
+  const Nest& nest_;
+  std::vector<WorkLoop> loops_;
+  std::unordered_map<NodeId, int> place_;
+  std::vector<Position> positions_;
+};
+
+bool folds_axis(const Graph& graph, const Nest& nest, int axis) {
+  for (const Placed& placed : nest.nodes)
+    for (std::size_t d = static_cast<std::size_t>(graph.node(placed.node).kept); d < placed.axes.size(); ++d)
+      if (placed.axes[d] == axis) return true;
+  return false;
+}
+
+}  // namespace
+
+void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) {
+  if (!nest.axes.empty()) {
+    const Costs costs(graph, hints, schedule, nest);
+    nest.lanes = choose_lanes(nest, costs);
+    const int root = choose_root(nest, costs, nest.lanes);
+    std::vector<int> others;
+    for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
+    std::stable_sort(others.begin(), others.end(), [&](int a, int b) { return costs[a].stride > costs[b].stride; });
+    const bool folded = folds_axis(graph, nest, root);
+    if (root == nest.lanes) {
+      nest.unit = fold_leaf;
+      nest.vars.push_back({root, true});
+    } else if (folded) {
+      nest.unit = fold_leaf;
+      nest.vars.push_back({root, true});
+      nest.vars.push_back({root, false});
+    } else {
+      nest.vars.push_back({root, false});
+    }
+    for (int axis : others) nest.vars.push_back({axis, false});
+    if (root != nest.lanes || !nest.vars.empty()) nest.vars.push_back({nest.lanes, false});
+  }
+  nest.root = TreeBuilder(graph, nest).build();
+}
+
+}  // namespace weft

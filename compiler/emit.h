@@ -1,0 +1,21 @@
+// Program -> LLVM: one function per stage, explicit vectors of 16 lanes for every dtype.
+//
+// Sixteen lanes whatever the CPU: f32 is one 512-bit register or two 256-bit ones, f64 two or four. The vector width is
+// then no part of the result: sums have sixteen slots, and every machine computes the same bits.
+#pragma once
+#include <llvm/IR/Module.h>
+
+#include "plan.h"
+
+namespace weft {
+
+inline constexpr int lane_count = 16;
+
+// Stride classes of the arrays a program touches, by node and dimension; nodes not listed are contiguous (c).
+using StrideClasses = std::unordered_map<NodeId, std::vector<StrideClass>>;
+
+// Adds the function of the nest, and a second one that merges partial results if it has any, to the module; appends the
+// stages to plan.stages.
+void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan);
+
+}  // namespace weft

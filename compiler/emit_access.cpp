@@ -1,0 +1,143 @@
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+Value* KernelEmitter::sizes_entry(int entry) {
+  Value*& value = size_values_[entry];
+  if (!value) value = entry_.CreateLoad(b_.getInt64Ty(), entry_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), function_->getArg(1), static_cast<std::uint64_t>(entry)));
+  return value;
+}
+
+Value* KernelEmitter::size(const Extent& extent) {
+  if (extent.is_number()) return number(extent.constant());
+  return sizes_entry(plan_.sizes.add(extent));
+}
+
+Value* KernelEmitter::slot_base(int slot) {
+  if (slot_bases_.size() <= static_cast<std::size_t>(slot)) slot_bases_.resize(static_cast<std::size_t>(slot) + 1, nullptr);
+  Value*& base = slot_bases_[static_cast<std::size_t>(slot)];
+  if (!base) base = entry_.CreateLoad(b_.getPtrTy(), entry_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), function_->getArg(0), static_cast<std::uint64_t>(slot)));
+  return base;
+}
+
+// Scratch of this thread: `copies` rows of the buffer's elements.
+Value* KernelEmitter::row_memory(int buffer, Index copies) {
+  const Buffer& row = program_.buffers[static_cast<std::size_t>(buffer)];
+  Value* memory = entry_.CreateInBoundsGEP(b_.getInt8Ty(), function_->getArg(4), size(scratch_));
+  const Extent bytes = row_elements(row) * Extent(static_cast<Index>(size_of(row.dtype)) * copies);
+  scratch_ = scratch_ + floor_div(bytes + 63, 64) * Extent(64);
+  return memory;
+}
+
+Value* KernelEmitter::base_of(int number_of_buffer) {
+  const auto k = static_cast<std::size_t>(number_of_buffer);
+  const Buffer& buffer = program_.buffers[k];
+  if (buffer.place == Place::row) {
+    if (!row_bases_[k]) row_bases_[k] = row_memory(number_of_buffer, 1);
+    return row_bases_[k];
+  }
+  return slot_base(slots_[k]);
+}
+
+StrideClass KernelEmitter::class_of(const Buffer& buffer, std::size_t dim) const {
+  if (buffer.place == Place::argument || buffer.place == Place::result)
+    if (auto found = classes_.find(buffer.node); found != classes_.end()) return found->second[dim];
+  return dim + 1 == buffer.extents.size() ? StrideClass::unit : StrideClass::other;
+}
+
+Value* KernelEmitter::stride_bytes(const Buffer& buffer, int slot, std::size_t dim) {
+  const Index bytes = static_cast<Index>(size_of(buffer.dtype));
+  if (buffer.place == Place::argument || buffer.place == Place::result) {
+    switch (class_of(buffer, dim)) {
+      case StrideClass::zero: return number(0);
+      case StrideClass::unit: return number(bytes);
+      case StrideClass::reversed: return number(-bytes);
+      case StrideClass::other: return sizes_entry(plan_.sizes.stride(slot, static_cast<int>(dim)));
+    }
+  }
+  Extent stride = bytes;
+  for (std::size_t d = dim + 1; d < buffer.extents.size(); ++d) stride = stride * buffer.extents[d];
+  return size(stride);
+}
+
+Value* KernelEmitter::index_of(const Buffer& buffer, const Subscript& subscript, int skip_axis) {
+  Value* start = size(subscript.start);
+  if (subscript.axis < 0 || subscript.axis == skip_axis) {
+    const bool relative = subscript.axis >= 0 && buffer.place == Place::row && program_.is_tiled(subscript.axis);
+    return relative ? b_.CreateSub(start, tile_.begin) : start;
+  }
+  Value* index = axis_index_[static_cast<std::size_t>(subscript.axis)];
+  if (buffer.place == Place::row && program_.is_tiled(subscript.axis)) index = b_.CreateSub(index, tile_.begin);
+  return b_.CreateAdd(start, b_.CreateMul(index, number(subscript.step)));
+}
+
+// The address at the current iteration; the term of `skip_axis` is left out, but not its start.
+Value* KernelEmitter::address(int number_of_buffer, const std::vector<Subscript>& at, int skip_axis) {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  Value* base = base_of(number_of_buffer);
+  Value* offset = number(0);
+  for (std::size_t d = 0; d < at.size(); ++d)
+    offset = b_.CreateAdd(offset, b_.CreateMul(index_of(buffer, at[d], skip_axis), stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d)));
+  if (buffer.place == Place::partial)
+    offset = b_.CreateAdd(offset, b_.CreateMul(unit_, size(row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype))))));
+  return b_.CreateGEP(b_.getInt8Ty(), base, offset);
+}
+
+Value* KernelEmitter::from_memory(Value* value, DType dtype) {
+  return is_boolean(dtype) ? b_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType())) : value;
+}
+Value* KernelEmitter::to_memory(Value* value, DType dtype) {
+  return is_boolean(dtype) ? b_.CreateZExt(value, value->getType()->getWithNewBitWidth(8)) : value;
+}
+
+Value* KernelEmitter::scalar_load(const Load& load) {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(load.buffer)];
+  if (buffer.place == Place::extent) return size(buffer.size);
+  if (buffer.place == Place::index) {
+    const Subscript& s = load.at[0];
+    Value* index = s.axis < 0 ? number(0) : axis_index_[static_cast<std::size_t>(s.axis)];
+    return b_.CreateAdd(size(s.start), b_.CreateMul(index, number(s.step)));
+  }
+  if (load.guarded) return guarded_load(load, nullptr, 0, nullptr);
+  Value* value = b_.CreateAlignedLoad(memory_type(context_, buffer.dtype, 1), address(load.buffer, load.at), llvm::Align(size_of(buffer.dtype)));
+  return from_memory(value, buffer.dtype);
+}
+
+void KernelEmitter::scalar_store(const Store& store) {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
+  b_.CreateAlignedStore(to_memory(scalar(store.value), buffer.dtype), address(store.buffer, store.at), llvm::Align(size_of(buffer.dtype)));
+}
+
+DType KernelEmitter::dtype_of_arg(const Arg& arg) const {
+  return arg.constant ? arg.constant->dtype() : program_.values[static_cast<std::size_t>(arg.value)];
+}
+
+Value* KernelEmitter::scalar(const Arg& arg) {
+  if (arg.constant) return constant_value(context_, *arg.constant, 1);
+  Value* value = scalars_[static_cast<std::size_t>(arg.value)];
+  WEFT_ASSERT(value, "value ", arg.value, " of ", program_.name, " is used before it is made");
+  return value;
+}
+
+// One vector of a value inside a lanes loop; scalars from outside are spread once, before the loop.
+Value* KernelEmitter::pack(const Arg& arg, int step) {
+  if (arg.constant) return constant_value(context_, *arg.constant, lane_count);
+  const auto& vectors = packs_[static_cast<std::size_t>(arg.value)];
+  if (!vectors.empty()) return vectors[static_cast<std::size_t>(step)];
+  Value*& spread = spread_[arg.value];
+  if (!spread) {
+    llvm::IRBuilder<> before(before_lanes_);
+    spread = before.CreateVectorSplat(lane_count, scalar(arg));
+  }
+  return spread;
+}
+
+llvm::AllocaInst* KernelEmitter::stack_cell(llvm::Type* type, const char* name) {
+  auto* cell = entry_.CreateAlloca(type, nullptr, name);
+  cell->setAlignment(llvm::Align(64));
+  return cell;
+}
+
+}  // namespace weft

@@ -1,0 +1,153 @@
+// Around a folded loop: accumulators start at their unit, a leaf of 1024 ends in a tree over its sixteen slots, leaves
+// end in a balanced tree. The order is that of weft/accumulator.h, whichever loop runs outside and which one as vectors.
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+bool KernelEmitter::fits_one_leaf(int axis) const {
+  const Extent& extent = program_.axes[static_cast<std::size_t>(axis)].extent;
+  return program_.is_tiled(axis) || (extent.is_number() && extent.constant() <= fold_leaf);
+}
+
+void KernelEmitter::call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args) {
+  std::vector<llvm::Type*> types;
+  for (Value* arg : args) types.push_back(arg->getType());
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
+  const AccumulatorId accumulator = what == FoldSupport::fill ? AccumulatorId::none : fold.accumulator;
+  b_.CreateCall(module_.getOrInsertFunction(fold_symbol(what, accumulator, fold.dtype), type), args);
+}
+
+// Memory for the folds that end with this loop.
+void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
+  for (int number_of_fold : loop.folds) {
+    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
+    state = {};
+    state.slots = fold.ordered ? static_cast<int>(fold_slots) : 1;
+    const Extent& extent = program_.axes[static_cast<std::size_t>(fold.axis)].extent;
+    if (extent.is_number() && fold.row >= 0)
+      while (state.slots > 1 && state.slots / 2 >= extent.constant()) state.slots /= 2;     // units change nothing
+    const bool stack = leaves && fold.ordered;
+    if (loop.mark == Mark::lanes) {
+      const int steps = fold.ordered ? 1 : interleave(loop);
+      for (int step = 0; step < steps; ++step) state.registers.push_back(stack_cell(register_type(context_, fold.dtype, lane_count), "acc"));
+      if (stack) state.cell = stack_cell(memory_type(context_, fold.dtype, 1), "leaf");
+    } else if (fold.row < 0) {
+      state.cell = stack_cell(memory_type(context_, fold.dtype, state.slots), "slots");
+    } else {
+      state.memory = row_memory(fold.row, state.slots);
+      row_bases_[static_cast<std::size_t>(fold.row)] = state.memory;
+      state.elements = size(row_elements(program_.buffers[static_cast<std::size_t>(fold.row)]));
+    }
+    if (!stack) continue;
+    if (fold.row >= 0) state.stack = row_memory(fold.row, fold_stack_rows);
+    else state.stack = stack_cell(llvm::ArrayType::get(memory_type(context_, fold.dtype, 1), fold_stack_rows), "leaves");
+  }
+}
+
+// Sets the accumulators that are (not) ordered to their unit.
+void KernelEmitter::start_folds(const Loop& loop, bool ordered) {
+  for (int number_of_fold : loop.folds) {
+    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    const FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
+    if (fold.ordered != ordered) continue;
+    const Scalar start = unit(fold.accumulator, fold.dtype);
+    if (!state.registers.empty()) {
+      for (auto* acc : state.registers) b_.CreateStore(constant_value(context_, start, lane_count), acc);
+    } else if (fold.row < 0) {
+      b_.CreateStore(to_memory(constant_value(context_, start, state.slots), fold.dtype), state.cell);
+    } else {
+      auto* value = stack_cell(memory_type(context_, fold.dtype, 1), "unit");
+      b_.CreateStore(to_memory(constant_value(context_, start, 1), fold.dtype), value);
+      call_support(FoldSupport::fill, fold, {state.memory, b_.CreateMul(state.elements, number(state.slots)), value});
+    }
+  }
+}
+
+// s with s+8, then s+4, s+2, s+1.
+Value* KernelEmitter::across_lanes(const Fold& fold, Value* vector) {
+  auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType());
+  if (!type) return vector;
+  for (int half = static_cast<int>(type->getNumElements()) / 2; half >= 1; half /= 2) {
+    std::vector<int> low, high;
+    for (int k = 0; k < half; ++k) low.push_back(k), high.push_back(k + half);
+    vector = emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateShuffleVector(vector, low), b_.CreateShuffleVector(vector, high));
+  }
+  return b_.CreateExtractElement(vector, std::uint64_t{0});
+}
+
+// The value of one leaf of every ordered fold goes to its result place; with `leaf` given, on to the tree over leaves.
+void KernelEmitter::end_leaf(const Loop& loop, Value* leaf) {
+  for (int number_of_fold : loop.folds) {
+    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
+    if (!fold.ordered) continue;
+    Value* row = state.memory;
+    if (fold.row >= 0) {
+      if (state.slots > 1) call_support(FoldSupport::reduce, fold, {row, state.elements, number(state.slots)});
+    } else {
+      Value* slots = state.registers.empty() ? b_.CreateLoad(memory_type(context_, fold.dtype, state.slots), state.cell)
+                                             : b_.CreateLoad(register_type(context_, fold.dtype, lane_count), state.registers[0]);
+      Value* value = across_lanes(fold, slots);
+      if (fold.result >= 0) scalars_[static_cast<std::size_t>(fold.result)] = value;
+      if (leaf) b_.CreateStore(value, state.cell);
+      row = state.cell;
+    }
+    if (leaf) call_support(FoldSupport::push, fold, {state.stack, row, fold.row >= 0 ? state.elements : number(1), leaf});
+  }
+}
+
+void KernelEmitter::finish_leaves(const Loop& loop, Value* leaves) {
+  for (int number_of_fold : loop.folds) {
+    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
+    if (!fold.ordered) continue;
+    Value* row = fold.row >= 0 ? state.memory : state.cell;
+    call_support(FoldSupport::finish, fold, {state.stack, row, fold.row >= 0 ? state.elements : number(1), leaves});
+    if (fold.row < 0) scalars_[static_cast<std::size_t>(fold.result)] = b_.CreateLoad(memory_type(context_, fold.dtype, 1), state.cell);
+  }
+}
+
+// Results of accumulators without an order, and the value of a float sum over nothing: +0, not the unit -0.
+void KernelEmitter::close_folds(const Loop& loop, Range range) {
+  for (int number_of_fold : loop.folds) {
+    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
+    if (!fold.ordered && fold.row < 0) {
+      Value* value = nullptr;
+      if (state.registers.empty()) {
+        value = from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, 1), state.cell), fold.dtype);
+      } else {
+        auto* type = register_type(context_, fold.dtype, lane_count);
+        value = b_.CreateLoad(type, state.registers[0]);
+        for (std::size_t k = 1; k < state.registers.size(); ++k)
+          value = emit_combine(b_, fold.accumulator, fold.dtype, value, b_.CreateLoad(type, state.registers[k]));
+        value = across_lanes(fold, value);
+      }
+      scalars_[static_cast<std::size_t>(fold.result)] = value;
+    }
+    const Extent& extent = program_.axes[static_cast<std::size_t>(fold.axis)].extent;
+    const bool may_be_empty = !extent.is_number() || extent.constant() == 0;
+    if (!may_be_empty || !fold.ordered || fold.accumulator != AccumulatorId::sum) continue;
+    Value* empty = b_.CreateICmpSGE(range.begin, range.end);
+    Value* zero = constant_value(context_, Scalar::of(fold.dtype, 0.0), 1);
+    if (fold.row < 0) {
+      Value*& value = scalars_[static_cast<std::size_t>(fold.result)];
+      value = b_.CreateSelect(empty, zero, value);
+    } else {
+      auto* cell = stack_cell(memory_type(context_, fold.dtype, 1), "zero");
+      b_.CreateStore(zero, cell);
+      call_support(FoldSupport::fill, fold, {state.memory, b_.CreateSelect(empty, state.elements, number(0)), cell});
+    }
+  }
+}
+
+// The slot of the current element of an ordered fold whose slots are in memory.
+Value* KernelEmitter::fold_slot(const Fold& fold, const FoldState& state) {
+  if (state.slots == 1) return number(0);
+  return b_.CreateAnd(axis_index_[static_cast<std::size_t>(fold.axis)], number(state.slots - 1));
+}
+
+}  // namespace weft

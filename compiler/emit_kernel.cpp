@@ -1,0 +1,249 @@
+#include "emit_kernel.h"
+
+#include <functional>
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "jit.h"
+
+namespace weft {
+
+using llvm::Value;
+
+KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan)
+    : module_(module), context_(module.getContext()), program_(program), classes_(classes), plan_(plan), b_(context_), entry_(context_) {
+  for (const Buffer& buffer : program.buffers) {
+    const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
+    slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
+    if (!memory) continue;
+    Extent bytes = static_cast<Index>(size_of(buffer.dtype));
+    for (const Extent& extent : buffer.extents) bytes = bytes * extent;
+    if (buffer.place == Place::temporary) plan.slots[static_cast<std::size_t>(slots_.back())].bytes = bytes;
+  }
+}
+
+llvm::Function* KernelEmitter::begin_function(const std::string& name) {
+  auto* pointer = b_.getPtrTy();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, b_.getInt64Ty(), b_.getInt64Ty(), pointer}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
+  const char* names[] = {"slots", "sizes", "begin", "end", "scratch"};
+  for (unsigned k = 0; k < 5; ++k) function_->getArg(k)->setName(names[k]);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  function_->addFnAttr("target-features", host_features());
+  function_->addFnAttr("prefer-vector-width", "512");
+  function_->addFnAttr("min-legal-vector-width", "512");
+  auto* entry = llvm::BasicBlock::Create(context_, "entry", function_);
+  auto* start = llvm::BasicBlock::Create(context_, "start", function_);
+  entry_.SetInsertPoint(entry);
+  entry_.SetInsertPoint(entry_.CreateBr(start));
+  b_.SetInsertPoint(start);
+  row_bases_.assign(program_.buffers.size(), nullptr);
+  slot_bases_.clear();
+  size_values_.clear();
+  scratch_ = 0;
+  scalars_.assign(program_.values.size(), nullptr);
+  packs_.assign(program_.values.size(), {});
+  axis_index_.assign(program_.axes.size(), nullptr);
+  folds_.assign(program_.folds.size(), {});
+  return function_;
+}
+
+void KernelEmitter::end_function() {
+  b_.CreateRetVoid();
+  std::string problem;
+  llvm::raw_string_ostream out(problem);
+  WEFT_ASSERT(!llvm::verifyFunction(*function_, &out), "code of ", program_.name, " is not valid: ", out.str());
+}
+
+Range KernelEmitter::range_of(int axis) {
+  if (program_.is_tiled(axis)) return tile_;
+  return {number(0), size(program_.axes[static_cast<std::size_t>(axis)].extent)};
+}
+
+void KernelEmitter::emit_body(const Loop& loop) {
+  for (const Item& item : loop.body) {
+    if (auto* inner = std::get_if<Loop>(&item)) {
+      if (inner->mark == Mark::lanes) emit_lanes(*inner);
+      else emit_serial(*inner);
+    } else if (auto* load = std::get_if<Load>(&item)) {
+      scalars_[static_cast<std::size_t>(load->result)] = scalar_load(*load);
+    } else if (auto* store = std::get_if<Store>(&item)) {
+      scalar_store(*store);
+    } else if (auto* compute = std::get_if<Compute>(&item)) {
+      std::vector<Value*> operands;
+      std::vector<DType> dtypes;
+      for (const Arg& arg : compute->args) operands.push_back(scalar(arg)), dtypes.push_back(dtype_of_arg(arg));
+      scalars_[static_cast<std::size_t>(compute->result)] = emit_op(b_, compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)]);
+    } else {
+      const auto& accumulate = std::get<Accumulate>(item);
+      const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate.fold)];
+      const FoldState& state = folds_[static_cast<std::size_t>(accumulate.fold)];
+      llvm::Type* type = memory_type(context_, fold.dtype, 1);
+      Value* place = nullptr;
+      if (fold.row < 0) {
+        place = b_.CreateGEP(type, state.cell, fold_slot(fold, state));
+      } else {
+        std::vector<Subscript> at;
+        for (int axis : fold.row_axes) at.push_back({axis, 0, 1, -1});
+        place = b_.CreateGEP(type, address(fold.row, at), b_.CreateMul(fold_slot(fold, state), state.elements));
+      }
+      const llvm::Align align(size_of(fold.dtype));
+      Value* old = from_memory(b_.CreateAlignedLoad(type, place, align), fold.dtype);
+      b_.CreateAlignedStore(to_memory(emit_combine(b_, fold.accumulator, fold.dtype, old, scalar(accumulate.value)), fold.dtype), place, align);
+    }
+  }
+}
+
+void KernelEmitter::emit_serial(const Loop& loop) {
+  const auto axis = static_cast<std::size_t>(loop.var.axis);
+  const Range range = range_of(loop.var.axis);
+  bool ordered = false;
+  for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
+  const bool leaves = ordered && !fits_one_leaf(loop.var.axis);
+  open_folds(loop, leaves);
+  start_folds(loop, false);
+  auto run = [&](Range part) {
+    for_range(part.begin, part.end, 1, "serial", [&](Value* index) {
+      axis_index_[axis] = index;
+      emit_body(loop);
+    });
+    axis_index_[axis] = nullptr;
+  };
+  if (leaves) {
+    auto* leaf = stack_cell(b_.getInt64Ty(), "leaf.number");
+    b_.CreateStore(number(0), leaf);
+    Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, range.end, number(1));
+    for_range(range.begin, last, fold_leaf, "leaf", [&](Value* start) {
+      start_folds(loop, true);
+      run({start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(fold_leaf)), range.end)});
+      Value* current = b_.CreateLoad(b_.getInt64Ty(), leaf);
+      end_leaf(loop, current);
+      b_.CreateStore(b_.CreateAdd(current, number(1)), leaf);
+    });
+    finish_leaves(loop, b_.CreateLoad(b_.getInt64Ty(), leaf));
+  } else {
+    start_folds(loop, true);
+    run(range);
+    end_leaf(loop, nullptr);
+  }
+  close_folds(loop, range);
+}
+
+// The root: units [begin, end) of this slice.
+void KernelEmitter::emit_units(const Loop& root) {
+  const int axis = root.var.axis;
+  Value *begin = function_->getArg(2), *end = function_->getArg(3);
+  Value* extent = size(program_.axes[static_cast<std::size_t>(axis)].extent);
+  auto tile_from = [&](Value* first, Value* last) {
+    Value* start = b_.CreateMul(first, number(program_.unit));
+    tile_ = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateMul(last, number(program_.unit)), extent)};
+  };
+  // One vector loop that keeps nothing between units runs over the whole slice at once.
+  bool flat = root.var.tile && program_.folds.empty();
+  int loops = 0;
+  for (const Item& item : root.body)
+    if (auto* inner = std::get_if<Loop>(&item)) ++loops, flat &= inner->mark == Mark::lanes && inner->var.axis == axis;
+  if (flat && loops == 1) {
+    tile_from(begin, end);
+    emit_body(root);
+    return;
+  }
+  for_range(begin, end, 1, "unit", [&](Value* unit) {
+    unit_ = unit;
+    if (root.var.tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
+    else axis_index_[static_cast<std::size_t>(axis)] = unit;
+    emit_body(root);
+  });
+}
+
+namespace {
+
+// Estimated picoseconds of one iteration of the body, inner loops included, as an extent expression.
+Extent work_of(const Program& program, const Loop& loop) {
+  Extent work = loop.weight * (loop.mark == Mark::lanes ? 25 : 400);
+  for (const Item& item : loop.body)
+    if (auto* inner = std::get_if<Loop>(&item)) {
+      const Extent times = program.is_tiled(inner->var.axis) ? Extent(program.unit) : program.axes[static_cast<std::size_t>(inner->var.axis)].extent;
+      work = work + times * work_of(program, *inner);
+    }
+  return work;
+}
+
+}  // namespace
+
+void KernelEmitter::emit_run() {
+  StagePlan stage;
+  stage.symbol = program_.name;
+  stage.name = program_.name;
+  begin_function(program_.name);
+  if (program_.root.mark == Mark::once) {
+    emit_body(program_.root);
+  } else {
+    emit_units(program_.root);
+    const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
+    bool merged = false;
+    for (const Fold& fold : program_.folds) merged |= fold.partial >= 0;
+    stage.units = plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit), merged ? 1 : 0);
+    stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root), 1000), 1);
+  }
+  end_function();
+  if (!scratch_.is(0)) stage.scratch = plan_.sizes.add(scratch_);
+  for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
+    const Buffer& buffer = program_.buffers[k];
+    if (buffer.place != Place::partial) continue;
+    const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
+    const Extent units = floor_div(extent + (program_.unit - 1), program_.unit) + 1;
+    plan_.slots[static_cast<std::size_t>(slots_[k])].bytes = units * row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype)));
+  }
+  plan_.stages.push_back(std::move(stage));
+}
+
+// Partial results of all units become one, in a fixed tree, and go to their arrays.
+void KernelEmitter::emit_merge() {
+  StagePlan stage;
+  stage.symbol = program_.name + "_merge";
+  stage.name = program_.name + " merge";
+  begin_function(stage.symbol);
+  const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
+  Value* units = sizes_entry(plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit), 1));
+  unit_ = number(0);
+  for (const Fold& fold : program_.folds) {
+    if (fold.partial < 0) continue;
+    const Buffer& partial = program_.buffers[static_cast<std::size_t>(fold.partial)];
+    call_support(FoldSupport::merge, fold, {base_of(fold.partial), size(row_elements(partial)), units});
+    // target[k] = partial[k] over the kept axes
+    const Buffer& target = program_.buffers[static_cast<std::size_t>(fold.target)];
+    std::vector<Subscript> from, to(target.extents.size());
+    for (int axis : partial.axes) from.push_back({axis, 0, 1, -1});
+    for (std::size_t d = 0; d < to.size(); ++d) to[d].axis = fold.target_axes[d];
+    std::function<void(std::size_t)> copy = [&](std::size_t depth) {
+      if (depth == partial.axes.size()) {
+        Value* value = b_.CreateLoad(memory_type(context_, fold.dtype, 1), address(fold.partial, from));
+        b_.CreateStore(value, address(fold.target, to));
+        return;
+      }
+      const auto axis = static_cast<std::size_t>(partial.axes[depth]);
+      for_range(number(0), size(program_.axes[axis].extent), 1, "copy", [&](Value* index) {
+        axis_index_[axis] = index;
+        copy(depth + 1);
+      });
+    };
+    copy(0);
+  }
+  end_function();
+  plan_.stages.push_back(std::move(stage));
+}
+
+void KernelEmitter::emit() {
+  emit_run();
+  for (const Fold& fold : program_.folds)
+    if (fold.partial >= 0) return emit_merge();
+}
+
+void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan) {
+  KernelEmitter(module, program, classes, plan).emit();
+}
+
+}  // namespace weft

@@ -1,0 +1,135 @@
+// The state shared by the parts of emit: one function under construction.
+#pragma once
+#include <llvm/IR/IRBuilder.h>
+
+#include "emit.h"
+#include "emit_op.h"
+#include "fold_support.h"
+
+namespace weft {
+
+// Where a load or store in a lanes loop reads: everything but the lane axis is in `base`.
+struct LaneAccess {
+  llvm::Value* base = nullptr;
+  llvm::Value* lane_stride = nullptr;   // bytes, for StrideClass::other
+  StrideClass lane = StrideClass::unit;
+};
+
+struct Range {
+  llvm::Value *begin, *end;
+};
+
+class KernelEmitter {
+ public:
+  KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan);
+  void emit();
+
+ private:
+  using Value = llvm::Value;
+  struct FoldState {
+    std::vector<llvm::AllocaInst*> registers;   // folded over the lanes: one vector per interleaved step
+    llvm::AllocaInst* cell = nullptr;           // no row axes: the slots, on the stack
+    Value* memory = nullptr;                    // row axes: slots * elements in scratch; slot 0 is the result row
+    Value* stack = nullptr;                     // the tree over leaves
+    Value* elements = nullptr;                  // of one row
+    int slots = 1;
+  };
+
+  // emit_kernel.cpp: functions, stages, loops
+  llvm::Function* begin_function(const std::string& name);
+  void end_function();
+  void emit_run();
+  void emit_merge();
+  void emit_units(const Loop& root);
+  void emit_body(const Loop& loop);
+  void emit_serial(const Loop& loop);
+  template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body);
+  Range range_of(int axis);
+  bool fits_one_leaf(int axis) const;
+
+  // emit_lanes.cpp: vector loops
+  void emit_lanes(const Loop& loop);
+  void emit_lane_range(const Loop& loop, Range range);
+  void emit_lane_body(const Loop& loop, Value* index, int steps, Value* mask);
+  void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask);
+  LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
+  Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
+  void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
+  Value* lane_offsets(const LaneAccess& access, Value* index, int step);
+  Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
+  int interleave(const Loop& loop) const;
+  Value* lane_numbers(int bits);
+  Value* reverse(Value* vector);
+
+  // emit_fold.cpp: what happens around folded loops
+  void open_folds(const Loop& loop, bool leaves);
+  void start_folds(const Loop& loop, bool ordered);
+  void end_leaf(const Loop& loop, Value* leaf);
+  void finish_leaves(const Loop& loop, Value* leaves);
+  void close_folds(const Loop& loop, Range range);
+  Value* across_lanes(const Fold& fold, Value* vector);
+  void call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args);
+  Value* fold_slot(const Fold& fold, const FoldState& state);
+
+  // emit_access.cpp: sizes, addresses, scalar loads and stores, values
+  Value* size(const Extent& extent);
+  Value* sizes_entry(int number);
+  Value* slot_base(int slot);
+  Value* base_of(int buffer);
+  Value* row_memory(int buffer, Index copies);
+  StrideClass class_of(const Buffer& buffer, std::size_t dim) const;
+  Value* stride_bytes(const Buffer& buffer, int slot, std::size_t dim);
+  Value* index_of(const Buffer& buffer, const Subscript& subscript, int skip_axis);
+  Value* address(int buffer, const std::vector<Subscript>& at, int skip_axis = -2);
+  Value* scalar_load(const Load& load);
+  void scalar_store(const Store& store);
+  Value* from_memory(Value* value, DType dtype);
+  Value* to_memory(Value* value, DType dtype);
+  Value* scalar(const Arg& arg);
+  Value* pack(const Arg& arg, int step);
+  DType dtype_of_arg(const Arg& arg) const;
+  llvm::AllocaInst* stack_cell(llvm::Type* type, const char* name);
+  Value* number(Index value) { return b_.getInt64(static_cast<std::uint64_t>(value)); }
+
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  const Program& program_;
+  const StrideClasses& classes_;
+  Plan& plan_;
+  llvm::IRBuilder<> b_;
+  llvm::IRBuilder<> entry_;                     // appends to the entry block
+  llvm::Function* function_ = nullptr;
+  std::vector<int> slots_;                      // by buffer
+  std::vector<Value*> row_bases_;               // by buffer
+  std::vector<Value*> slot_bases_;
+  std::unordered_map<int, Value*> size_values_;
+  Extent scratch_;                              // bytes used so far
+
+  std::vector<Value*> scalars_;                 // by value number
+  std::vector<std::vector<Value*>> packs_;      // by value number, inside a lanes loop
+  std::unordered_map<int, Value*> spread_;      // scalars as vectors, made before the current lanes loop
+  llvm::Instruction* before_lanes_ = nullptr;
+  std::unordered_map<const void*, LaneAccess> accesses_;
+  std::vector<Value*> axis_index_;              // by nest axis
+  Value* unit_ = nullptr;
+  Range tile_{};
+  std::vector<FoldState> folds_;
+};
+
+// for (index = begin; index < end; index += step) body(index)
+template <class Body> void KernelEmitter::for_range(llvm::Value* begin, llvm::Value* end, Index step, const char* name, Body body) {
+  auto* before = b_.GetInsertBlock();
+  auto* loop = llvm::BasicBlock::Create(context_, name, function_);
+  auto* after = llvm::BasicBlock::Create(context_, std::string(name) + ".end", function_);
+  b_.CreateCondBr(b_.CreateICmpSLT(begin, end), loop, after);
+  b_.SetInsertPoint(loop);
+  auto* index = b_.CreatePHI(b_.getInt64Ty(), 2, "index");
+  index->addIncoming(begin, before);
+  body(index);
+  llvm::Value* next = b_.CreateAdd(index, number(step), "", true, true);
+  index->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
+  b_.SetInsertPoint(after);
+}
+
+}  // namespace weft

@@ -1,0 +1,109 @@
+#include "fold_support.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+namespace {
+
+template <AccumulatorId acc, class T> T combine_values(T a, T b) {
+  if constexpr (acc == AccumulatorId::any) return static_cast<T>(a | b);
+  else if constexpr (acc == AccumulatorId::all) return static_cast<T>(a & b);
+  else if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (acc == AccumulatorId::sum) return a + b;
+    else if constexpr (acc == AccumulatorId::prod) return a * b;
+    else {
+      if (a != a || b != b) return a + b;
+      if (a == b) return std::signbit(a) == (acc == AccumulatorId::max) ? b : a;
+      return (acc == AccumulatorId::max) == (a > b) ? a : b;
+    }
+  } else {
+    using U = std::make_unsigned_t<T>;
+    using W = std::conditional_t<sizeof(T) < sizeof(unsigned), unsigned, U>;
+    if constexpr (acc == AccumulatorId::sum) return static_cast<T>(static_cast<W>(a) + static_cast<W>(b));
+    else if constexpr (acc == AccumulatorId::prod) return static_cast<T>(static_cast<W>(a) * static_cast<W>(b));
+    else if constexpr (acc == AccumulatorId::max) return std::max(a, b);
+    else return std::min(a, b);
+  }
+}
+
+// to = left (+) right, element by element.
+template <AccumulatorId acc, class T> void combine_rows(T* to, const T* left, const T* right, Index count) {
+  for (Index k = 0; k < count; ++k) to[k] = combine_values<acc, T>(left[k], right[k]);
+}
+
+template <class T> void fill(T* rows, Index count, const T* value) { std::fill(rows, rows + count, *value); }
+
+template <AccumulatorId acc, class T> void reduce(T* rows, Index count, Index slots) {
+  for (Index half = slots / 2; half >= 1; half /= 2)
+    combine_rows<acc>(rows, rows, rows + half * count, half * count);
+}
+
+template <AccumulatorId acc, class T> void push(T* stack, T* row, Index count, Index leaf) {
+  Index level = 0;
+  for (; (leaf >> level) & 1; ++level) combine_rows<acc>(row, stack + level * count, row, count);
+  std::copy(row, row + count, stack + level * count);
+}
+
+template <AccumulatorId acc, class T> void finish(T* stack, T* row, Index count, Index leaves) {
+  bool first = true;
+  for (Index level = 0; (leaves >> level) != 0; ++level) {
+    if (!((leaves >> level) & 1)) continue;
+    T* subtree = stack + level * count;
+    if (first) std::copy(subtree, subtree + count, row);
+    else combine_rows<acc>(row, subtree, row, count);
+    first = false;
+  }
+}
+
+template <AccumulatorId acc, class T> void merge(T* rows, Index count, Index units) {
+  for (Index step = 1; step < units; step *= 2)
+    for (Index unit = 0; unit + step < units; unit += 2 * step)
+      combine_rows<acc>(rows + unit * count, rows + unit * count, rows + (unit + step) * count, count);
+}
+
+template <AccumulatorId acc, class T> void list(DType dtype, std::vector<FoldFunction>& out) {
+  out.push_back({fold_symbol(FoldSupport::reduce, acc, dtype), reinterpret_cast<void*>(&reduce<acc, T>)});
+  out.push_back({fold_symbol(FoldSupport::push, acc, dtype), reinterpret_cast<void*>(&push<acc, T>)});
+  out.push_back({fold_symbol(FoldSupport::finish, acc, dtype), reinterpret_cast<void*>(&finish<acc, T>)});
+  out.push_back({fold_symbol(FoldSupport::merge, acc, dtype), reinterpret_cast<void*>(&merge<acc, T>)});
+}
+
+template <class T> void list_arithmetic(DType dtype, std::vector<FoldFunction>& out) {
+  list<AccumulatorId::sum, T>(dtype, out);
+  list<AccumulatorId::prod, T>(dtype, out);
+  list<AccumulatorId::max, T>(dtype, out);
+  list<AccumulatorId::min, T>(dtype, out);
+  out.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(&fill<T>)});
+}
+
+}  // namespace
+
+std::string fold_symbol(FoldSupport what, AccumulatorId accumulator, DType dtype) {
+  constexpr const char* names[] = {"fill", "reduce", "push", "finish", "merge"};
+  std::string symbol = std::string("weft_") + names[static_cast<int>(what)];
+  if (what != FoldSupport::fill) symbol += "_" + std::string(name_of(accumulator));
+  return symbol + "_" + to_text(dtype);
+}
+
+std::vector<FoldFunction> fold_functions() {
+  std::vector<FoldFunction> out;
+  list_arithmetic<float>(f32, out);
+  list_arithmetic<double>(f64, out);
+  list_arithmetic<std::int8_t>(i8, out);
+  list_arithmetic<std::int16_t>(i16, out);
+  list_arithmetic<std::int32_t>(i32, out);
+  list_arithmetic<std::int64_t>(i64, out);
+  list_arithmetic<std::uint8_t>(u8, out);
+  list_arithmetic<std::uint16_t>(u16, out);
+  list_arithmetic<std::uint32_t>(u32, out);
+  list_arithmetic<std::uint64_t>(u64, out);
+  list<AccumulatorId::any, std::uint8_t>(bool_, out);
+  list<AccumulatorId::all, std::uint8_t>(bool_, out);
+  list<AccumulatorId::max, std::uint8_t>(bool_, out);
+  list<AccumulatorId::min, std::uint8_t>(bool_, out);
+  out.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, bool_), reinterpret_cast<void*>(&fill<std::uint8_t>)});
+  return out;
+}
+
+}  // namespace weft

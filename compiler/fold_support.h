@@ -1,0 +1,29 @@
+// The seldom-run parts of folds, called from compiled loops once per leaf of 1024 elements or less: combining slots,
+// the tree over leaves, and the tree over units. Rows of `count` elements; accumulators as in weft/accumulator.h.
+//
+// The functions are found by name: weft_<what>_<accumulator>_<dtype>.
+#pragma once
+#include <string>
+#include <vector>
+
+#include <weft/accumulator.h>
+
+namespace weft {
+
+enum class FoldSupport { fill, reduce, push, finish, merge };
+// fill  (T* rows, Index count, const T* value)              every element = *value
+// reduce(T* rows, Index count, Index slots)                 rows[0] = the tree over `slots` rows of `count` elements
+// push  (T* stack, T* row, Index count, Index leaf)         adds leaf number `leaf` to the binary counter
+// finish(T* stack, T* row, Index count, Index leaves)       row = the remaining subtrees
+// merge (T* rows, Index count, Index units)                 rows[0] = the tree over all rows
+
+std::string fold_symbol(FoldSupport what, AccumulatorId accumulator, DType dtype);
+struct FoldFunction {
+  std::string symbol;
+  void* address;
+};
+std::vector<FoldFunction> fold_functions();
+
+inline constexpr Index fold_stack_rows = 44;     // 2^54 elements
+
+}  // namespace weft

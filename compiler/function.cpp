@@ -1,0 +1,311 @@
+#include <weft/function.h>
+
+#include <chrono>
+#include <map>
+#include <mutex>
+
+#include <weft/binding.h>
+#include <weft/memory.h>
+#include <weft/passes.h>
+#include <weft/text.h>
+#include <weft/verify.h>
+
+#include "pipeline.h"
+#include "variant.h"
+
+namespace weft {
+
+struct Function::State {
+  Graph graph;
+  Options options;
+  std::shared_ptr<Executor> executor;
+  std::vector<NodeId> checked;                                     // nodes whose sense depends on sizes
+  BufferPool pool;
+  double pass_seconds = 0;
+
+  mutable std::mutex mutex;
+  mutable std::map<std::string, std::shared_ptr<const Variant>> variants;
+  mutable std::shared_ptr<const Variant> latest;
+
+  std::shared_ptr<const Variant> variant_for(const Bindings& bindings, const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
+  std::shared_ptr<const Variant> shown() const;
+  std::vector<Array> make_outputs(const Bindings& bindings) ;
+};
+
+struct Call::State {
+  std::shared_ptr<Function::State> function;
+  std::shared_ptr<const Variant> variant;
+  std::vector<void*> slots;
+  std::vector<Index> sizes;
+  std::vector<std::shared_ptr<void>> memory;                       // temporaries and partial results
+  std::vector<Array> inputs, outputs;                              // kept alive
+  std::vector<std::pair<Array, Array>> copies;                     // results that overlap something: from, to
+  Index temporary_bytes = 0;
+};
+
+namespace {
+
+Dims dims_of(const Node& node, const Bindings& bindings) {
+  Dims dims;
+  for (int d = 0; d < node.kept; ++d) dims.push_back(node.domain[static_cast<std::size_t>(d)].evaluate(bindings));
+  return dims;
+}
+
+Array constant_array(const Node& node) { return std::get<Array>(node.payload); }
+
+std::vector<NodeId> constant_arrays(const Graph& graph) {
+  std::vector<NodeId> ids;
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    if (const Node& node = graph.node(id_of(k)); node.kind == Kind::constant && node.kept > 0) ids.push_back(id_of(k));
+  return ids;
+}
+
+void append_key(std::string& key, const View& array) {
+  for (int d = 0; d < array.rank(); ++d) {
+    const auto k = static_cast<std::size_t>(d);
+    key += "0ur*"[static_cast<int>(stride_class(array.strides()[k], array.shape()[k]))];
+  }
+  key += ' ';
+}
+
+void check_output(const Graph& graph, std::size_t k, const View& array, const Bindings& bindings) {
+  const Node& node = graph.node(graph.outputs[k]);
+  const Dims expected = dims_of(node, bindings);
+  WEFT_REQUIRE(array.dtype() == node.dtype, dtype, "output ", k, " has dtype ", node.dtype, " but the array given for it has ", array.dtype());
+  WEFT_REQUIRE(array.shape() == expected, shape, "output ", k, " has shape ", to_text(expected), " but the array given for it has ", to_text(array.shape()),
+               "\n  shapes of given arrays never change: pass an array of this shape");
+  WEFT_REQUIRE(array.is_writable(), usage, "output ", k, " is given a read-only array\n  pass a writable one");
+  WEFT_REQUIRE(!array.is_self_overlapping(), usage, "output ", k, " is given an array with strides ", to_text(array.strides()),
+               " in which two indices may name one element\n  pass an array without zero strides");
+}
+
+}  // namespace
+
+std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bindings, const std::vector<Array>& inputs,
+                                                            const std::vector<Array>& outputs) const {
+  std::string key;
+  for (const Array& array : inputs) append_key(key, array);
+  for (const Array& array : outputs) append_key(key, array);
+  const std::scoped_lock lock(mutex);
+  auto& variant = variants[key];
+  if (!variant) {
+    Hints hints;
+    hints.bindings = bindings;
+    hints.threads = executor->threads();
+    for (std::size_t k = 0; k < inputs.size(); ++k) hints.arrays[graph.inputs[k]] = {inputs[k].strides()};
+    for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[graph.outputs[k]] = {outputs[k].strides()};
+    for (NodeId id : constant_arrays(graph)) hints.arrays[id] = {constant_array(graph.node(id)).strides()};
+    try {
+      variant = compile_variant(graph, hints, options.verify);
+    } catch (...) {
+      variants.erase(key);
+      throw;
+    }
+  }
+  latest = variant;
+  return variant;
+}
+
+std::vector<Array> Function::State::make_outputs(const Bindings& bindings) {
+  std::vector<Array> outputs;
+  for (NodeId id : graph.outputs) {
+    const Node& node = graph.node(id);
+    const Dims dims = dims_of(node, bindings);
+    auto memory = pool.take(static_cast<std::size_t>(element_count(dims)) * size_of(node.dtype));
+    outputs.push_back(Array::borrow(View(memory.get(), node.dtype, dims, Order::c), memory));
+  }
+  return outputs;
+}
+
+namespace {
+
+Bindings check_inputs(const Function::State& f, const std::vector<Array>& inputs) {
+  Bindings bindings = bind_symbols(f.graph, f.graph.inputs, inputs);
+  for (NodeId id : f.checked) check_at_call(f.graph, id, bindings);
+  return bindings;
+}
+
+// Results that share memory with an input or an earlier output are computed elsewhere and copied at the end.
+void separate_overlaps(Call::State& call, BufferPool& pool) {
+  for (std::size_t k = 0; k < call.outputs.size(); ++k) {
+    Array& output = call.outputs[k];
+    bool overlaps = false;
+    for (const Array& input : call.inputs) overlaps |= output.overlaps(input);
+    for (std::size_t other = 0; other < k; ++other) overlaps |= output.overlaps(call.outputs[other]);
+    if (!overlaps) continue;
+    auto memory = pool.take(static_cast<std::size_t>(output.size()) * size_of(output.dtype()));
+    Array separate = Array::borrow(View(memory.get(), output.dtype(), output.shape(), Order::c), memory);
+    call.temporary_bytes += output.size() * static_cast<Index>(size_of(output.dtype()));
+    call.copies.emplace_back(separate, output);
+    output = separate;
+  }
+}
+
+Index size_value(const SizeSpec& spec, const std::vector<const View*>& arrays, const Bindings& bindings) {
+  if (spec.slot >= 0) {
+    const View& array = *arrays[static_cast<std::size_t>(spec.slot)];
+    return array.strides()[static_cast<std::size_t>(spec.dim)] * static_cast<Index>(size_of(array.dtype()));
+  }
+  return std::max(spec.at_least, spec.extent.evaluate(bindings));
+}
+
+void fill_tables(Call::State& call, const Bindings& bindings) {
+  const Plan& plan = call.variant->plan;
+  const Graph& graph = call.function->graph;
+  std::vector<const View*> arrays;
+  std::unordered_map<NodeId, const View*> known;
+  std::vector<Array> constants;
+  for (std::size_t k = 0; k < call.inputs.size(); ++k) known[graph.inputs[k]] = &call.inputs[k];
+  for (std::size_t k = 0; k < call.outputs.size(); ++k) known[graph.outputs[k]] = &call.outputs[k];
+  for (const Slot& slot : plan.slots) {
+    if (slot.place == Place::temporary || slot.place == Place::partial) {
+      const Index bytes = slot.bytes.evaluate(bindings);
+      call.memory.push_back(call.function->pool.take(static_cast<std::size_t>(bytes)));
+      call.temporary_bytes += bytes;
+      call.slots.push_back(call.memory.back().get());
+      arrays.push_back(nullptr);
+      continue;
+    }
+    auto found = known.find(slot.node);
+    const View* array = found != known.end() ? found->second : &std::get<Array>(graph.node(slot.node).payload);
+    call.slots.push_back(array->data());
+    arrays.push_back(array);
+  }
+  for (const SizeSpec& spec : plan.sizes.specs()) call.sizes.push_back(size_value(spec, arrays, bindings));
+}
+
+std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f, const Bindings& bindings, std::vector<Array> inputs, std::vector<Array> outputs) {
+  auto call = std::make_shared<Call::State>();
+  call->function = f;
+  call->inputs = std::move(inputs);
+  call->outputs = std::move(outputs);
+  separate_overlaps(*call, f->pool);
+  call->variant = f->variant_for(bindings, call->inputs, call->outputs);
+  fill_tables(*call, bindings);
+  return call;
+}
+
+void run_call(const Call::State& call) {
+  call.function->executor->run(call.variant->kernel, call.slots.data(), call.sizes.data());
+  for (const auto& [from, to] : call.copies) copy_elements(from, to);
+}
+
+}  // namespace
+
+void Call::operator()() const { run_call(*state_); }
+Index Call::temporary_bytes() const { return state_->temporary_bytes; }
+Index Call::scratch_bytes() const {
+  Index most = 0;
+  for (const Stage& stage : state_->variant->kernel.stages)
+    if (stage.scratch >= 0) most = std::max(most, state_->sizes[static_cast<std::size_t>(stage.scratch)]);
+  return most;
+}
+int Call::loop_nests() const {
+  int count = 0;
+  for (const Program& program : state_->variant->plan.programs) count += program.root.mark != Mark::once;
+  return count;
+}
+
+std::vector<Array> Function::operator()(const std::vector<Array>& inputs) const {
+  const Bindings bindings = check_inputs(*state_, inputs);
+  std::vector<Array> outputs = state_->make_outputs(bindings);
+  run_call(*make_call(state_, bindings, inputs, outputs));
+  return outputs;
+}
+
+Call Function::bind(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const {
+  const Bindings bindings = check_inputs(*state_, inputs);
+  WEFT_REQUIRE(outputs.size() == state_->graph.outputs.size(), usage, "expected ", state_->graph.outputs.size(), " output arrays, got ", outputs.size());
+  for (std::size_t k = 0; k < outputs.size(); ++k) check_output(state_->graph, k, outputs[k], bindings);
+  return Call(make_call(state_, bindings, inputs, outputs));
+}
+
+void Function::run(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const { bind(inputs, outputs)(); }
+
+const Graph& Function::final_graph() const { return state_->graph; }
+std::string Function::graph() const { return to_text(state_->graph); }
+
+// The variant of the last compilation, or one for contiguous arguments of extent 64 along every symbol.
+std::shared_ptr<const Variant> Function::State::shown() const {
+  {
+    const std::scoped_lock lock(mutex);
+    if (latest) return latest;
+  }
+  Bindings bindings;
+  std::vector<std::string> symbols;
+  for (NodeId id : graph.inputs) for (const Extent& extent : graph.node(id).domain) extent.collect_symbols(symbols);
+  for (const std::string& symbol : symbols) bindings[symbol] = 64;
+  auto contiguous = [&](const std::vector<NodeId>& ids) {
+    std::vector<Array> arrays;
+    for (NodeId id : ids) {
+      const Node& node = graph.node(id);
+      arrays.push_back(Array::empty(node.dtype, dims_of(node, bindings)));
+    }
+    return arrays;
+  };
+  return variant_for(bindings, contiguous(graph.inputs), contiguous(graph.outputs));
+}
+
+std::string Function::schedule() const { return to_text(state_->graph, state_->shown()->schedule); }
+std::string Function::program() const {
+  std::string text;
+  for (const Program& program : state_->shown()->plan.programs) text += to_text(state_->graph, program);
+  return text;
+}
+std::string Function::llvm() const { return llvm_text(state_->graph, *state_->shown()); }
+std::string Function::assembly() const { return assembly_text(state_->graph, *state_->shown()); }
+
+double Function::compile_seconds() const {
+  const std::scoped_lock lock(state_->mutex);
+  double seconds = state_->pass_seconds;
+  for (const auto& [key, variant] : state_->variants) seconds += variant->seconds;
+  return seconds;
+}
+
+std::string Function::report() const {
+  const auto variant = state_->shown();
+  std::string text = concat("function ", state_->graph.name, ": ", state_->graph.size(), " nodes, ", variant->schedule.nests.size(), " nests, ",
+                            variant->plan.stages.size(), " stages, ", state_->executor->threads(), " threads\n");
+  for (std::size_t k = 0; k < variant->plan.programs.size(); ++k) {
+    const Program& program = variant->plan.programs[k];
+    std::size_t rows = 0, temporaries = 0, merges = 0;
+    for (const Buffer& buffer : program.buffers) rows += buffer.place == Place::row, temporaries += buffer.place == Place::temporary;
+    for (const Fold& fold : program.folds) merges += fold.partial >= 0;
+    text += concat("  nest ", k, ": ", variant->schedule.nests[k].nodes.size(), " nodes, ", program.folds.size(), " folds (", merges, " merged), ", rows, " rows, ",
+                   temporaries, " arrays between nests\n");
+  }
+  return text + concat("  compiled in ", static_cast<Index>(compile_seconds() * 1e6), " us\n");
+}
+
+namespace {
+
+Function make_function(Graph extracted, const Options& options, std::chrono::steady_clock::time_point start) {
+  auto state = std::make_shared<Function::State>();
+  state->graph = run_graph_passes(std::move(extracted), options);
+  state->options = options;
+  state->executor = options.executor ? options.executor : make_executor(options.threads);
+  for (std::size_t k = 0; k < state->graph.size(); ++k)
+    if (has_call_checks(state->graph, id_of(k))) state->checked.push_back(id_of(k));
+  if (options.verify) verify(state->graph);
+  state->pass_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return Function(std::move(state));
+}
+
+}  // namespace
+
+Function compile(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  WEFT_REQUIRE(!outputs.empty(), usage, "compile: expected at least one output");
+  return make_function(extract(outputs.front().graph(), inputs, outputs), options, start);
+}
+
+Function compile(const Graph& graph, const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<Expr> inputs, outputs;
+  auto& same = const_cast<Graph&>(graph);      // Exprs are handles; nothing is added
+  for (NodeId id : graph.inputs) inputs.emplace_back(same, id);
+  for (NodeId id : graph.outputs) outputs.emplace_back(same, id);
+  return make_function(extract(graph, inputs, outputs), options, start);
+}
+
+}  // namespace weft

@@ -1,0 +1,72 @@
+// A compiled graph: compile, call, run into the caller's arrays, bind.
+//
+//   Function f = compile({loss, gw}, {x, w, y}, {.threads = 2});
+//   std::vector<Array> out = f({xa, wa, ya});                  // allocates the results
+//   f.run({xa, wa, ya}, {loss_out, gw_out});                   // into the caller's arrays
+//   auto call = f.bind({xa, wa, ya}, {loss_out, gw_out});      // checked once ..
+//   call();                                                    // .. called for nanoseconds
+//
+// Machine code is made on the first call for each combination of stride classes (contiguous, reversed, zero or strided
+// along each axis); sizes are run-time numbers, so a new size never compiles again. Outputs may overlap inputs or each
+// other: results are as if all inputs were read first. Shapes of the caller's arrays never change.
+//
+// Everything wrong with a call throws weft::Error before any output is written: number of arguments (usage), dtype,
+// rank and sizes (shape), a symbol bound to two sizes (shape), a read-only or self-overlapping output (usage).
+//
+// A Function is immutable, cheap to copy and safe to call from several threads at once. A Call may be used by one
+// thread at a time.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/array.h>
+#include <weft/graph.h>
+#include <weft/options.h>
+
+namespace weft {
+
+class Call {
+ public:
+  void operator()() const;
+  Index temporary_bytes() const;                // arrays between loop nests and partial results
+  Index scratch_bytes() const;                  // rows of one thread, the largest stage
+  int loop_nests() const;                       // stages that run loops, merges not counted
+
+  struct State;
+  explicit Call(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+class Function {
+ public:
+  std::vector<Array> operator()(const std::vector<Array>& inputs) const;
+  void run(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
+  Call bind(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
+
+  // Every level as text. Those below the graph show the variant of the last compilation, or of contiguous arguments of
+  // extent 64 along every symbol if nothing was called yet.
+  std::string graph() const;
+  std::string schedule() const;
+  std::string program() const;
+  std::string llvm() const;
+  std::string assembly() const;
+  std::string report() const;
+  const Graph& final_graph() const;             // what the loops compute: the oracle interprets this
+  double compile_seconds() const;               // of all variants so far, graph passes included
+
+  struct State;
+  explicit Function(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+// Outputs in the order of the results; inputs in the order of the arguments, each an input of the graph. Every input the
+// outputs need must be listed. Costs a few milliseconds at the first call, linear in the number of nodes.
+Function compile(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const Options& options = {});
+Function compile(const Graph& graph, const Options& options = {});      // a parsed graph, with its own inputs and outputs
+
+}  // namespace weft

@@ -1,0 +1,176 @@
+#include "jit.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/MemoryMapper.h>
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <weft/error.h>
+
+#include "fold_support.h"
+#include "module_passes.h"
+
+namespace weft {
+namespace {
+
+using namespace llvm;
+using namespace llvm::orc;
+
+std::string text_of(llvm::Error error) { return toString(std::move(error)); }
+
+template <class T> T take(Expected<T> value, const char* what) {
+  if (!value) fail(ErrorKind::internal, concat(what, ": ", text_of(value.takeError())));
+  return std::move(*value);
+}
+void check(llvm::Error error, const char* what) {
+  if (error) fail(ErrorKind::internal, concat(what, ": ", text_of(std::move(error))));
+}
+
+// Code sits in one slab with small code model and PIC: constants are one load away. LLJIT would otherwise keep the large
+// model, where every vector constant costs an address and a load.
+JITTargetMachineBuilder target() {
+  JITTargetMachineBuilder builder(Triple(sys::getProcessTriple()));
+  builder.setCPU(sys::getHostCPUName().str());
+  builder.addFeatures({host_features()});
+  builder.setCodeModel(CodeModel::Small);
+  builder.setRelocationModel(Reloc::PIC_);
+  builder.setCodeGenOptLevel(CodeGenOptLevel::Default);
+  builder.getOptions().AllowFPOpFusion = FPOpFusion::Strict;       // contraction is decided by the graph, nowhere else
+  return builder;
+}
+
+std::unique_ptr<LLJIT> make_session() {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  InitializeNativeTargetAsmParser();
+  auto session = take(LLJITBuilder()
+                          .setJITTargetMachineBuilder(target())
+#if LLVM_VERSION_MAJOR >= 21
+                          .setObjectLinkingLayerCreator([](ExecutionSession& es) -> Expected<std::unique_ptr<ObjectLayer>> {
+#else
+                          .setObjectLinkingLayerCreator([](ExecutionSession& es, const Triple&) -> Expected<std::unique_ptr<ObjectLayer>> {
+#endif
+                            auto memory = MapperJITLinkMemoryManager::CreateWithMapper<InProcessMemoryMapper>(std::size_t{64} << 20);
+                            if (!memory) return memory.takeError();
+                            return std::make_unique<ObjectLinkingLayer>(es, std::move(*memory));
+                          })
+                          .create(),
+                      "cannot start the machine-code session");
+  SymbolMap symbols;
+  for (const FoldFunction& function : fold_functions())
+    symbols[session->mangleAndIntern(function.symbol)] = {ExecutorAddr::fromPtr(function.address), JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  check(session->getMainJITDylib().define(absoluteSymbols(std::move(symbols))), "cannot define the fold functions");
+  session->getMainJITDylib().addGenerator(take(DynamicLibrarySearchGenerator::GetForCurrentProcess(session->getDataLayout().getGlobalPrefix()),
+                                               "cannot search this process for symbols"));
+  return session;
+}
+
+LLJIT& session() {
+  static LLJIT* const shared = make_session().release();
+  return *shared;
+}
+
+// Instruction selection recurses over large blocks: it gets a stack that is large enough.
+void on_large_stack(const std::function<void()>& work) {
+  constexpr std::size_t stack = std::size_t{512} << 20;
+  struct Task {
+    const std::function<void()>* work;
+    std::exception_ptr failed;
+  } task{&work, nullptr};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack);
+  pthread_t thread;
+  const int refused = pthread_create(&thread, &attributes, [](void* argument) -> void* {
+    auto* mine = static_cast<Task*>(argument);
+    try { (*mine->work)(); } catch (...) { mine->failed = std::current_exception(); }
+    return nullptr;
+  }, &task);
+  pthread_attr_destroy(&attributes);
+  if (refused) work();
+  else pthread_join(thread, nullptr);
+  if (task.failed) std::rethrow_exception(task.failed);
+}
+
+SmallVector<char, 0> generate(llvm::Module& module, CodeGenFileType type) {
+  SmallVector<char, 0> bytes;
+  on_large_stack([&] {
+    auto machine = take(target().createTargetMachine(), "no code generator for this machine");
+    module.setDataLayout(machine->createDataLayout());
+#if LLVM_VERSION_MAJOR >= 21
+    module.setTargetTriple(machine->getTargetTriple());
+#else
+    module.setTargetTriple(machine->getTargetTriple().str());
+#endif
+    run_module_passes(module, *machine);
+    raw_svector_ostream out(bytes);
+    legacy::PassManager passes;
+    if (machine->addPassesToEmitFile(passes, out, nullptr, type)) fail(ErrorKind::internal, "this machine cannot emit code to memory");
+    passes.run(module);
+  });
+  return bytes;
+}
+
+class LinkedCode final : public MachineCode {
+ public:
+  explicit LinkedCode(SmallVector<char, 0> object) : tracker_(session().getMainJITDylib().createResourceTracker()) {
+    auto buffer = std::make_unique<SmallVectorMemoryBuffer>(std::move(object), "weft", /*RequiresNullTerminator=*/false);
+    check(session().addObjectFile(tracker_, std::move(buffer)), "cannot link compiled code");
+  }
+  ~LinkedCode() override { consumeError(tracker_->remove()); }
+  void* address(const std::string& symbol) const override {
+    return take(session().lookup(symbol), "compiled code lacks a function").toPtr<void*>();
+  }
+
+ private:
+  ResourceTrackerSP tracker_;
+};
+
+}  // namespace
+
+const std::string& host_features() {
+  static const std::string features = [] {
+    std::string text;
+    for (const auto& feature : sys::getHostCPUFeatures()) {
+      if (!text.empty()) text += ",";
+      text += (feature.second ? "+" : "-") + feature.first().str();
+    }
+    return text;
+  }();
+  return features;
+}
+
+std::string unique_name(const std::string& stem) {
+  static std::atomic<unsigned> count{0};
+  return stem + "_" + std::to_string(count++);
+}
+
+std::shared_ptr<const MachineCode> compile_module(std::unique_ptr<LLVMContext> context, std::unique_ptr<llvm::Module> module) {
+  session();
+  SmallVector<char, 0> object = generate(*module, CodeGenFileType::ObjectFile);
+  module.reset();
+  context.reset();
+  return std::make_shared<LinkedCode>(std::move(object));
+}
+
+std::string assembly_of(llvm::Module& module) {
+  session();
+  SmallVector<char, 0> text = generate(module, CodeGenFileType::AssemblyFile);
+  return std::string(text.begin(), text.end());
+}
+
+}  // namespace weft

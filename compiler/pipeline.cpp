@@ -1,0 +1,56 @@
+#include "pipeline.h"
+
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+#include <weft/passes.h>
+#include <weft/text.h>
+#include <weft/verify.h>
+
+namespace weft {
+namespace {
+
+Graph simplify_stable(const Graph& graph) { return simplify(graph, RuleClass::real); }
+
+constexpr GraphPass passes[] = {
+    {"drop_dead", drop_dead, "keep what the outputs need, numbered from the outputs"},
+    {"fold_constants", fold_constants, "ops over constants become constants"},
+    {"simplify", simplify_stable, "rewrite rules: exact ones, and the stable forms of NUMERICS"},
+    {"absorb_copies", absorb_copies, "read through transposes, slices and broadcasts"},
+    {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
+    {"contract", contract, "multiply-add becomes fma, here and nowhere else"},
+    {"split_folds", split_folds, "folds over several axes become folds over one axis each"},
+    {"renumber", drop_dead, "drop what became dead, number again"},
+};
+
+bool named(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    const auto comma = list.find(',');
+    const auto word = list.substr(0, comma);
+    if (word == name || word == "all") return true;
+    list = comma == std::string_view::npos ? "" : list.substr(comma + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const GraphPass> graph_passes() { return passes; }
+
+Graph run_graph_passes(Graph graph, const Options& options) {
+  const char* variable = std::getenv("WEFT_TRACE");
+  const std::string trace = options.trace.empty() && variable ? variable : options.trace;
+  for (const GraphPass& pass : passes) {
+    Graph next = pass.run(graph);
+    if (options.verify) verify(next);
+    if (!trace.empty() && named(trace, pass.name)) {
+      const std::string before = to_text(graph), after = to_text(next);
+      if (before != after) std::cerr << "--- " << pass.name << "\n" << after;
+    }
+    graph = std::move(next);
+  }
+  return graph;
+}
+
+}  // namespace weft

@@ -1,0 +1,23 @@
+// The graph passes in order: one array of {name, function, purpose} from which running, tracing, timing and help come.
+#pragma once
+#include <span>
+
+#include <weft/graph.h>
+#include <weft/options.h>
+
+namespace weft {
+
+struct GraphPass {
+  const char* name;
+  Graph (*run)(const Graph&);
+  const char* purpose;
+};
+std::span<const GraphPass> graph_passes();
+
+// Runs all passes; verifies after each if asked to; prints what `options.trace` (or WEFT_TRACE) names.
+Graph run_graph_passes(Graph graph, const Options& options);
+
+// Every fold over several axes becomes folds over one axis each, the last first: the order that weft/accumulator.h defines.
+Graph split_folds(const Graph& graph);          // split_folds.cpp
+
+}  // namespace weft

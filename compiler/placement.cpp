@@ -1,0 +1,99 @@
+#include "placement.h"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+constexpr int cheap = 3;       // vector instructions, loads included: not worth a row
+
+void number_loops(const Level& level, int parent, int depth, Placement& out) {
+  const int self = static_cast<int>(out.loops.size());
+  out.loops.push_back({&level, parent, depth});
+  out.loop_of[&level] = self;
+  for (const auto& item : level.body) {
+    if (auto* inner = std::get_if<Level>(&item)) number_loops(*inner, self, depth + 1, out);
+    else out.home[static_cast<std::size_t>(out.place_of.at(std::get<NodeId>(item)))] = self;
+  }
+}
+
+int common_loop(const Placement& p, int a, int b) {
+  while (a != b) {
+    int& deeper = p.loops[static_cast<std::size_t>(a)].depth >= p.loops[static_cast<std::size_t>(b)].depth ? a : b;
+    deeper = p.loops[static_cast<std::size_t>(deeper)].parent;
+  }
+  return a;
+}
+
+// The loop in which the result of a node exists: its home, or for a fold the loop around the outermost folded one.
+int loop_of_result(const Graph& graph, const Nest& nest, const Placement& p, int place) {
+  const Placed& placed = nest.nodes[static_cast<std::size_t>(place)];
+  const Node& node = graph.node(placed.node);
+  int result = p.home[static_cast<std::size_t>(place)];
+  for (int loop = result; loop >= 0; loop = p.loops[static_cast<std::size_t>(loop)].parent)
+    for (std::size_t d = static_cast<std::size_t>(node.kept); d < placed.axes.size(); ++d)
+      if (placed.axes[d] >= 0 && placed.axes[d] == p.loops[static_cast<std::size_t>(loop)].level->var.axis)
+        result = p.loops[static_cast<std::size_t>(loop)].parent;
+  return result;
+}
+
+}  // namespace
+
+bool Placement::encloses(int outer, int inner) const {
+  while (inner >= 0 && loops[static_cast<std::size_t>(inner)].depth > loops[static_cast<std::size_t>(outer)].depth)
+    inner = loops[static_cast<std::size_t>(inner)].parent;
+  return inner == outer;
+}
+
+Placement place_values(const Graph& graph, const Schedule& schedule, const Nest& nest) {
+  Placement p;
+  const std::size_t count = nest.nodes.size();
+  p.home.resize(count);
+  p.computed_in.resize(count);
+  p.kept.assign(count, false);
+  for (std::size_t k = 0; k < count; ++k) p.place_of[nest.nodes[k].node] = static_cast<int>(k);
+  number_loops(nest.root, -1, 0, p);
+  std::vector<int> cost(count, 0);
+  std::vector<std::set<int>> demand(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    p.result_home.push_back(loop_of_result(graph, nest, p, static_cast<int>(k)));
+    const NodeId id = nest.nodes[k].node;
+    cost[k] = op_cost(graph.node(id).op);
+    for (int operand = 0; operand < graph.arity(id); ++operand) {
+      const NodeId made = graph.operand(id, operand);
+      auto found = p.place_of.find(made);
+      const bool in_nest = found != p.place_of.end();
+      const bool fold = in_nest && graph.node(made).mode == Mode::accumulate;
+      const bool literal = graph.node(made).kind == Kind::constant && graph.node(made).kept == 0;
+      cost[k] = std::min(1000, cost[k] + (literal ? 0 : !in_nest || fold ? 1 : cost[static_cast<std::size_t>(found->second)]));
+    }
+  }
+  p.kept_above = p.result_home;
+  for (std::size_t k = count; k-- > 0;) {
+    const NodeId id = nest.nodes[k].node;
+    const Node& node = graph.node(id);
+    const int home = p.result_home[k];
+    const bool fold = node.mode == Mode::accumulate;
+    bool elsewhere = false, same_depth = true;
+    for (int loop : demand[k]) {
+      elsewhere |= loop != home;
+      same_depth &= p.loops[static_cast<std::size_t>(loop)].level->var == p.loops[static_cast<std::size_t>(home)].level->var;
+    }
+    if (elsewhere && !fold && node.kind == Kind::apply && same_depth && !schedule.stored[id.value] && (demand[k].size() == 1 || cost[k] <= cheap)) {
+      p.computed_in[k] = demand[k];
+    } else {
+      p.computed_in[k] = {p.home[k]};
+      p.kept[k] = elsewhere;
+      for (int loop : demand[k]) p.kept_above[k] = common_loop(p, p.kept_above[k], loop);
+    }
+    for (int operand = 0; operand < graph.arity(id); ++operand) {
+      auto found = p.place_of.find(graph.operand(id, operand));
+      if (found == p.place_of.end()) continue;
+      const auto made = static_cast<std::size_t>(found->second);
+      for (int loop : p.computed_in[k]) demand[made].insert(p.encloses(p.result_home[made], loop) ? p.result_home[made] : loop);
+    }
+  }
+  return p;
+}
+
+}  // namespace weft

@@ -1,0 +1,35 @@
+#include "plan.h"
+
+namespace weft {
+
+int SizeTable::add(const Extent& extent, Index at_least) {
+  const std::string key = to_text(extent) + (at_least == INT64_MIN ? "" : ">" + std::to_string(at_least));
+  auto [it, fresh] = numbers_.emplace(key, static_cast<int>(specs_.size()));
+  if (fresh) specs_.push_back({extent, at_least, -1, -1});
+  return it->second;
+}
+
+int SizeTable::stride(int slot, int dim) {
+  auto [it, fresh] = numbers_.emplace("@" + std::to_string(slot) + "." + std::to_string(dim), static_cast<int>(specs_.size()));
+  if (fresh) specs_.push_back({0, INT64_MIN, slot, dim});
+  return it->second;
+}
+
+int Plan::slot_of(Place place, NodeId node) {
+  auto [it, fresh] = slot_numbers.emplace(std::pair(node, place == Place::partial), static_cast<int>(slots.size()));
+  if (fresh) slots.push_back({place, node, 0});
+  return it->second;
+}
+
+StrideClass stride_class(Index stride, Index extent) {
+  if (extent <= 1 || stride == 1) return StrideClass::unit;
+  return stride == 0 ? StrideClass::zero : stride == -1 ? StrideClass::reversed : StrideClass::other;
+}
+
+Extent row_elements(const Buffer& buffer) {
+  Extent elements = 1;
+  for (const Extent& extent : buffer.extents) elements = elements * extent;
+  return floor_div(elements + 15, 16) * Extent(16);
+}
+
+}  // namespace weft

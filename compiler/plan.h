@@ -1,0 +1,59 @@
+// What a compiled variant needs at run time besides machine code: a table of sizes and a table of arrays.
+//
+// Kernels read every extent and stride from the sizes table, so a new size never recompiles. A SizeSpec says how an entry
+// is computed when a call is bound; a Slot says which array an address belongs to.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "program.h"
+
+namespace weft {
+
+struct SizeSpec {
+  Extent extent;                        // the entry's value, unless it is a stride
+  Index at_least = INT64_MIN;
+  int slot = -1, dim = -1;              // the stride of this array along this dimension, in bytes
+};
+
+class SizeTable {
+ public:
+  int add(const Extent& extent, Index at_least = INT64_MIN);
+  int stride(int slot, int dim);
+  const std::vector<SizeSpec>& specs() const { return specs_; }
+
+ private:
+  std::vector<SizeSpec> specs_;
+  std::map<std::string, int> numbers_;
+};
+
+struct Slot {
+  Place place = Place::argument;
+  NodeId node;
+  Extent bytes;                         // temporary and partial: memory to provide for the call
+};
+
+struct StagePlan {
+  std::string symbol;                   // of the machine code
+  std::string name;
+  int units = -1, work = -1, scratch = -1;
+};
+
+// Everything of one variant but the machine code.
+struct Plan {
+  std::vector<Program> programs;
+  SizeTable sizes;
+  std::vector<Slot> slots;
+  std::vector<StagePlan> stages;
+  int slot_of(Place place, NodeId node);                        // by node; made on first use
+  std::map<std::pair<NodeId, bool>, int> slot_numbers;          // (node, is a partial)
+};
+
+// How memory lies along one dimension of an array: known when compiling, so part of the specialisation key.
+enum class StrideClass : std::uint8_t { zero, unit, reversed, other };
+StrideClass stride_class(Index stride, Index extent);
+
+Extent row_elements(const Buffer& buffer);                      // of a row or partial, rounded up to whole vectors
+
+}  // namespace weft

@@ -1,0 +1,134 @@
+// Programs as text, and their invariants.
+#include <algorithm>
+
+#include <weft/text.h>
+
+#include "program.h"
+
+namespace weft {
+namespace {
+
+char letter(int axis) { return "ijklmnopqrstuvwxyzabcdefgh"[axis % 26]; }
+
+class Printer {
+ public:
+  Printer(const Graph& graph, const Program& program) : graph_(graph), program_(program) {}
+  std::string run() {
+    out_ = "program " + program_.name + " {\n";
+    for (const Fold& fold : program_.folds)
+      if (fold.partial >= 0) out_ += "  merges " + name(fold.node) + " by " + std::string(name_of(fold.accumulator)) + " over " + letter(fold.axis) + "\n";
+    loop(program_.root, 1);
+    return out_ + "}\n";
+  }
+
+ private:
+  std::string name(NodeId id) const { return Expr(const_cast<Graph&>(graph_), id).name(); }
+  std::string buffer(int index) const {
+    const Buffer& b = program_.buffers[static_cast<std::size_t>(index)];
+    if (b.place == Place::row) return "row" + std::to_string(index) + "(" + name(b.node) + ")";
+    if (b.place == Place::partial) return "partial(" + name(b.node) + ")";
+    if (b.place == Place::index) return "index";
+    if (b.place == Place::extent) return "extent(" + to_text(b.size) + ")";
+    return name(b.node);
+  }
+  std::string at(const std::vector<Subscript>& subscripts) const {
+    std::string text = "[";
+    for (const Subscript& s : subscripts) {
+      if (text.size() > 1) text += ",";
+      if (s.axis < 0) { text += to_text(s.start); continue; }
+      if (!s.start.is(0)) text += to_text(s.start) + (s.step < 0 ? "" : "+");
+      if (s.step == -1) text += "-";
+      else if (s.step != 1) text += std::to_string(s.step) + "*";
+      text += letter(s.axis);
+    }
+    return text + "]";
+  }
+  std::string arg(const Arg& a) const { return a.constant ? to_text(*a.constant) : "t" + std::to_string(a.value); }
+
+  void loop(const Loop& l, int depth) {
+    const std::string indent(static_cast<std::size_t>(2 * depth), ' ');
+    if (l.mark == Mark::once) out_ += indent + "once {\n";
+    else {
+      const char* marks[] = {"once", "parallel", "serial", "lanes"};
+      out_ += indent + marks[static_cast<int>(l.mark)] + " " + letter(l.var.axis);
+      out_ += " in " + to_text(program_.axes[static_cast<std::size_t>(l.var.axis)].extent);
+      if (l.var.tile) out_ += " by " + std::to_string(program_.unit);
+      else if (program_.is_tiled(l.var.axis) && l.mark != Mark::units) out_ += " within unit";
+      for (int f : l.folds) {
+        const Fold& fold = program_.folds[static_cast<std::size_t>(f)];
+        out_ += (f == l.folds.front() ? ", folds " : ", ") + name(fold.node) + " by " + std::string(name_of(fold.accumulator)) + " " + to_text(fold.dtype);
+        if (fold.row >= 0) out_ += " in " + buffer(fold.row);
+      }
+      out_ += " {\n";
+    }
+    for (const Item& item : l.body) {
+      if (auto* inner = std::get_if<Loop>(&item)) { loop(*inner, depth + 1); continue; }
+      out_ += indent + "  " + line(item) + "\n";
+    }
+    out_ += indent + "}\n";
+    for (int f : l.folds) {
+      const Fold& fold = program_.folds[static_cast<std::size_t>(f)];
+      if (fold.result >= 0) out_ += indent + "t" + std::to_string(fold.result) + " = " + name(fold.node) + "\n";
+    }
+  }
+  std::string line(const Item& item) const {
+    if (auto* load = std::get_if<Load>(&item))
+      return "t" + std::to_string(load->result) + " = load " + buffer(load->buffer) + at(load->at) + (load->guarded ? " where written" : "");
+    if (auto* compute = std::get_if<Compute>(&item)) {
+      std::string text = "t" + std::to_string(compute->result) + " = " + std::string(info(compute->op).name);
+      for (const Arg& a : compute->args) text += " " + arg(a);
+      return text;
+    }
+    if (auto* accumulate = std::get_if<Accumulate>(&item))
+      return name(program_.folds[static_cast<std::size_t>(accumulate->fold)].node) + " += " + arg(accumulate->value);
+    const auto& store = std::get<Store>(item);
+    return "store " + buffer(store.buffer) + at(store.at) + " = " + arg(store.value);
+  }
+
+  const Graph& graph_;
+  const Program& program_;
+  std::string out_;
+};
+
+// Values are made once, before they are used.
+class Checker {
+ public:
+  explicit Checker(const Program& program) : program_(program), made_(program.values.size(), false) { loop(program.root); }
+
+ private:
+  void make(int value) {
+    WEFT_ASSERT(value >= 0 && static_cast<std::size_t>(value) < made_.size() && !made_[static_cast<std::size_t>(value)], "value ", value, " is made twice in ", program_.name);
+    made_[static_cast<std::size_t>(value)] = true;
+  }
+  void use(const Arg& arg) {
+    WEFT_ASSERT(arg.constant || (arg.value >= 0 && made_[static_cast<std::size_t>(arg.value)]), "value ", arg.value, " is used before it is made in ", program_.name);
+  }
+  void loop(const Loop& l) {
+    for (const Item& item : l.body) {
+      if (auto* inner = std::get_if<Loop>(&item)) {
+        WEFT_ASSERT(l.mark != Mark::lanes, "a lanes loop has an inner loop in ", program_.name);
+        loop(*inner);
+      } else if (auto* load = std::get_if<Load>(&item)) {
+        make(load->result);
+      } else if (auto* compute = std::get_if<Compute>(&item)) {
+        for (const Arg& arg : compute->args) use(arg);
+        make(compute->result);
+      } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+        use(accumulate->value);
+      } else {
+        use(std::get<Store>(item).value);
+      }
+    }
+    for (int f : l.folds)
+      if (int result = program_.folds[static_cast<std::size_t>(f)].result; result >= 0) make(result);
+  }
+  const Program& program_;
+  std::vector<bool> made_;
+};
+
+}  // namespace
+
+std::string to_text(const Graph& graph, const Program& program) { return Printer(graph, program).run(); }
+void verify(const Program& program) { Checker checker(program); }
+
+}  // namespace weft

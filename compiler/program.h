@@ -1,0 +1,105 @@
+// How each nest computes its values: the tree of loops with loads, folds, rows and stores. One Program per nest.
+//
+// Five forms: Loop, Load, Compute, Accumulate, Store. Values are numbered and assigned once. A value made in a loop
+// marked `lanes` is a vector; a value from an outer loop is a scalar, spread where a vector is needed. Every load stands
+// in the outermost loop that knows its index, so an operand of lesser rank is loaded once per iteration of its own loop.
+#pragma once
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "schedule.h"
+
+namespace weft {
+
+// argument: input or array constant; result: output; temporary: array between nests; partial: one row per unit of a
+// merged fold; row: scratch of one thread; index: the value of an axis; extent: the value of an extent.
+enum class Place : std::uint8_t { argument, result, temporary, partial, row, index, extent };
+
+struct Buffer {
+  Place place = Place::argument;
+  NodeId node;                          // argument, result, temporary: the node it holds
+  DType dtype = f64;
+  Shape extents;                        // one per dimension; a tiled axis of a row counts one unit
+  std::vector<int> axes;                // row and partial: the nest axis of each dimension
+  Extent size;                          // extent: its value
+};
+
+// start + step * (axis); in a row the position within the unit if the axis is tiled.
+// In a guarded load there is one per axis of the result: it reads dimension `dim` of the window where
+// axis == start + step * w for some w, and the loaded value is zero elsewhere (dim < 0: where axis == start).
+struct Subscript {
+  int axis = -1;
+  Extent start = 0;
+  Index step = 1;
+  int dim = -1;
+};
+
+struct Arg {
+  int value = -1;
+  std::optional<Scalar> constant;
+};
+
+struct Load {
+  int result;
+  int buffer;
+  std::vector<Subscript> at;
+  bool guarded = false;                 // a window read backwards
+};
+struct Compute {
+  int result;
+  Op op;
+  std::vector<Arg> args;
+};
+struct Accumulate {
+  int fold;
+  Arg value;
+};
+struct Store {
+  int buffer;
+  std::vector<Subscript> at;
+  Arg value;
+};
+struct Loop;
+using Item = std::variant<Loop, Load, Compute, Accumulate, Store>;
+
+enum class Mark : std::uint8_t { once, units, serial, lanes };
+struct Loop {
+  Mark mark = Mark::serial;
+  LoopVar var;
+  std::vector<int> folds;               // folds that run over this loop's axis and end with it
+  std::vector<Item> body;
+  int weight = 0;                       // vector instructions of the body
+};
+
+struct Fold {
+  NodeId node;
+  AccumulatorId accumulator = AccumulatorId::sum;
+  DType dtype = f64;
+  int axis = 0;                         // the folded axis
+  bool ordered = false;                 // float sum or product: slots, leaves and tree
+  std::vector<int> row_axes;            // kept axes inside the folded loop, outermost first
+  int result = -1;                      // the value after the loop, if there are no row axes
+  int row = -1;                         // the row buffer that holds the result otherwise
+  int partial = -1;                     // merged: the buffer of partial results, one per unit
+  int target = -1;                      // merged: the array that gets the result
+  std::vector<int> target_axes;         // merged: the nest axis of each of its dimensions, -1 for an extent of 1
+};
+
+struct Program {
+  std::string name;
+  std::vector<NestAxis> axes;
+  Index unit = 1;
+  std::vector<Buffer> buffers;
+  std::vector<DType> values;            // dtype by value number
+  std::vector<Fold> folds;
+  Loop root;
+  bool is_tiled(int axis) const { return root.var.tile && root.var.axis == axis; }
+};
+
+Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name);   // lower.cpp
+std::string to_text(const Graph& graph, const Program& program);                                   // print_program.cpp
+void verify(const Program& program);                                                               // throws Error(internal)
+
+}  // namespace weft

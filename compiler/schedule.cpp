@@ -1,0 +1,108 @@
+#include "schedule.h"
+
+#include <algorithm>
+
+namespace weft {
+
+int op_cost(Op op) {
+  switch (op) {
+    case Op::divide: case Op::reciprocal: case Op::sqrt: return 4;
+    case Op::rsqrt: case Op::round: return 6;
+    case Op::floor_divide: case Op::remainder: return 12;
+    case Op::exp: case Op::expm1: case Op::log: case Op::log1p: case Op::sigmoid: return 20;
+    case Op::tanh: case Op::softplus: case Op::sin: case Op::cos: case Op::tan: case Op::erf: return 30;
+    case Op::power: return 60;
+    default: return 1;
+  }
+}
+
+Schedule make_schedule(const Graph& graph, const Hints& hints) {
+  Schedule schedule;
+  schedule.nests = group_nests(graph, hints, schedule.nest_of);
+  schedule.stored.assign(graph.size(), false);
+  for (NodeId output : graph.outputs) schedule.stored[output.value] = true;
+  for (std::size_t index = 0; index < graph.size(); ++index) {
+    const NodeId user = id_of(index);
+    if (schedule.nest_of[index] < 0) continue;
+    for (int k = 0; k < graph.arity(user); ++k) {
+      const NodeId made = graph.operand(user, k);
+      if (schedule.nest_of[made.value] >= 0 && schedule.nest_of[made.value] != schedule.nest_of[index]) schedule.stored[made.value] = true;
+    }
+  }
+  for (Nest& nest : schedule.nests) arrange(graph, hints, schedule, nest);
+  return schedule;
+}
+
+namespace {
+
+void collect(const Level& level, std::vector<NodeId>& out) {
+  for (const auto& item : level.body) {
+    if (auto* inner = std::get_if<Level>(&item)) collect(*inner, out);
+    else out.push_back(std::get<NodeId>(item));
+  }
+}
+
+char axis_letter(int axis) { return "ijklmnopqrstuvwxyzabcdefgh"[axis % 26]; }
+
+void print(const Graph& graph, const Nest& nest, const Level& level, int depth, std::string& out) {
+  const std::string indent(static_cast<std::size_t>(2 * depth), ' ');
+  std::string mark = depth == 1 ? "parallel" : level.lanes ? "lanes" : "serial";
+  if (level.var.axis < 0) out += indent + "once {";
+  else {
+    const auto& axis = nest.axes[static_cast<std::size_t>(level.var.axis)];
+    out += indent + mark + " " + axis_letter(level.var.axis) + ":" + to_text(axis.extent);
+    if (level.var.tile) out += " by " + std::to_string(nest.unit);
+    out += " {";
+  }
+  bool nested = false;
+  for (const auto& item : level.body) nested |= std::holds_alternative<Level>(item);
+  for (const auto& item : level.body) {
+    if (auto* inner = std::get_if<Level>(&item)) {
+      out += "\n";
+      print(graph, nest, *inner, depth + 1, out);
+    } else {
+      const std::string name = Expr(const_cast<Graph&>(graph), std::get<NodeId>(item)).name();
+      out += nested ? "\n" + indent + "  " + name : " " + name;
+    }
+  }
+  out += nested ? "\n" + indent + "}" : " }";
+}
+
+}  // namespace
+
+std::string to_text(const Graph& graph, const Schedule& schedule) {
+  std::string out = "schedule " + graph.name + " {\n";
+  for (const Nest& nest : schedule.nests) {
+    print(graph, nest, nest.root, 1, out);
+    out += "\n";
+  }
+  std::string stored;
+  for (std::size_t index = 0; index < graph.size(); ++index)
+    if (schedule.stored[index] && std::find(graph.outputs.begin(), graph.outputs.end(), id_of(index)) == graph.outputs.end())
+      stored += " " + Expr(const_cast<Graph&>(graph), id_of(index)).name();
+  if (!stored.empty()) out += "  arrays" + stored + "\n";
+  return out + "}\n";
+}
+
+void verify(const Graph& graph, const Schedule& schedule) {
+  std::vector<int> seen(graph.size(), 0);
+  for (std::size_t n = 0; n < schedule.nests.size(); ++n) {
+    std::vector<NodeId> order;
+    collect(schedule.nests[n].root, order);
+    WEFT_ASSERT(order.size() == schedule.nests[n].nodes.size(), "S1: nest ", n, " runs ", order.size(), " nodes of ", schedule.nests[n].nodes.size());
+    for (NodeId id : order) {
+      WEFT_ASSERT(schedule.nest_of[id.value] == static_cast<int>(n) && !seen[id.value], "S1: %", id.value, " runs twice or in a foreign nest");
+      for (int k = 0; k < graph.arity(id); ++k) {
+        const NodeId made = graph.operand(id, k);
+        if (schedule.nest_of[made.value] < 0) continue;
+        WEFT_ASSERT(schedule.nest_of[made.value] < static_cast<int>(n) ? schedule.stored[made.value] : seen[made.value] != 0,
+                    "S3: %", id.value, " reads %", made.value, " before it is made");
+      }
+      seen[id.value] = 1;
+    }
+  }
+  for (std::size_t index = 0; index < graph.size(); ++index)
+    WEFT_ASSERT(seen[index] || !is_scheduled(graph.node(id_of(index))), "S1: %", index, " is not scheduled");
+}
+
+}  // namespace weft

@@ -1,0 +1,83 @@
+// Where each value is computed: nests of loops over shared axes.
+//
+// A Nest is a set of nodes that share one outermost axis (the root) and run as one stage. Its loops form a tree: several
+// inner loops per outer iteration are normal (a softmax is three loops over j inside one loop over i).
+//
+//   S1 each live node has one home loop      S2 it sits under loops covering its domain
+//   S3 producers come first, or are stored by an earlier nest
+//   S4 only the root is split over threads   S5 lanes only innermost
+//   S6 a node folding over the root axis is a merge: its value exists after the nest
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include <weft/graph.h>
+
+namespace weft {
+
+// What the scheduler may assume about an array: its strides in elements. Correctness depends on the class of a stride
+// (zero, one, minus one, other) only; the numbers and the extents of `Hints` guide the cost model.
+struct Layout {
+  Dims strides;
+};
+struct Hints {
+  Bindings bindings;                                   // symbol values of the call that compiles this variant
+  std::unordered_map<NodeId, Layout> arrays;           // inputs, constants and outputs
+  int threads = 1;
+};
+
+struct NestAxis {
+  Extent extent;
+  Index hint = 0;                                      // the extent in the call that compiles
+};
+
+// The position of a node in a nest: which nest axis each domain axis runs over; -1 for an extent of exactly 1.
+struct Placed {
+  NodeId node;
+  std::vector<int> axes;
+};
+
+// A loop variable of a nest. `tile`: the loop over units of the root axis; otherwise over the axis (or the current unit).
+struct LoopVar {
+  int axis = -1;
+  bool tile = false;
+  friend bool operator==(const LoopVar&, const LoopVar&) = default;
+};
+
+struct Level {
+  LoopVar var;
+  bool lanes = false;                                  // innermost: runs as vectors
+  std::vector<std::variant<Level, NodeId>> body;       // in execution order
+};
+
+struct Nest {
+  std::vector<NestAxis> axes;
+  std::vector<Placed> nodes;                           // in id order
+  std::uint64_t roots = 0;                             // bit a: axis a can be the root
+  std::vector<LoopVar> vars;                           // outermost first; empty: rank-0 work, run once
+  Index unit = 1;                                      // elements of the root axis per unit of parallel work
+  int lanes = -1;                                      // the axis that runs as vectors
+  Level root;                                          // var.axis == -1 for a nest without axes
+};
+
+struct Schedule {
+  std::vector<Nest> nests;
+  std::vector<int> nest_of;                            // by node id; -1: input, constant, iota or extent
+  std::vector<bool> stored;                            // by node id: has an array (an output, or read by a later nest)
+};
+
+// Leaves no work to be scheduled apart from kinds apply and update.
+inline bool is_scheduled(const Node& node) { return node.kind == Kind::apply || node.kind == Kind::update; }
+
+std::vector<Nest> group_nests(const Graph& graph, const Hints& hints, std::vector<int>& nest_of);   // group.cpp
+void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);         // arrange.cpp
+Schedule make_schedule(const Graph& graph, const Hints& hints);                                      // schedule.cpp
+std::string to_text(const Graph& graph, const Schedule& schedule);
+void verify(const Graph& graph, const Schedule& schedule);                                           // throws Error(internal)
+
+// Estimated cost of an op in vector instructions.
+int op_cost(Op op);
+
+}  // namespace weft

@@ -1,0 +1,74 @@
+#include "variant.h"
+
+#include <chrono>
+
+#include <llvm/Support/raw_ostream.h>
+
+#include "jit.h"
+
+namespace weft {
+namespace {
+
+struct Code {
+  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> module;
+};
+
+Code emit_code(const std::vector<Program>& programs, const StrideClasses& classes, Plan& plan) {
+  Code code;
+  code.module = std::make_unique<llvm::Module>("weft", *code.context);
+  for (const Program& program : programs) emit_program(*code.module, program, classes, plan);
+  return code;
+}
+
+// Emits the programs of a variant again, to look at them.
+Code code_of(const Variant& variant) {
+  Plan plan;
+  return emit_code(variant.plan.programs, variant.classes, plan);
+}
+
+}  // namespace
+
+std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, bool verify_levels) {
+  const auto start = std::chrono::steady_clock::now();
+  auto variant = std::make_shared<Variant>();
+  variant->schedule = make_schedule(graph, hints);
+  if (verify_levels) verify(graph, variant->schedule);
+  for (const auto& [node, layout] : hints.arrays) {
+    const Shape shape = graph.node(node).shape();
+    auto& classes = variant->classes[node];
+    for (std::size_t d = 0; d < shape.size(); ++d) classes.push_back(stride_class(layout.strides[d], shape[d].evaluate(hints.bindings)));
+  }
+  Plan& plan = variant->plan;
+  for (NodeId id : graph.inputs) plan.slot_of(Place::argument, id);
+  for (NodeId id : graph.outputs) plan.slot_of(Place::result, id);
+  std::vector<Program> programs;
+  for (const Nest& nest : variant->schedule.nests) {
+    programs.push_back(lower(graph, variant->schedule, nest, unique_name("weft_" + graph.name)));
+    if (verify_levels) verify(programs.back());
+  }
+  Code code = emit_code(programs, variant->classes, plan);
+  auto machine_code = compile_module(std::move(code.context), std::move(code.module));
+  variant->kernel.name = graph.name;
+  for (const StagePlan& stage : plan.stages)
+    variant->kernel.stages.push_back({reinterpret_cast<StageFn>(machine_code->address(stage.symbol)), stage.units, stage.work, stage.scratch, stage.name});
+  variant->kernel.code = machine_code;
+  plan.programs = std::move(programs);
+  variant->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return variant;
+}
+
+std::string llvm_text(const Graph&, const Variant& variant) {
+  Code code = code_of(variant);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  code.module->print(out, nullptr);
+  return text;
+}
+
+std::string assembly_text(const Graph&, const Variant& variant) {
+  Code code = code_of(variant);
+  return assembly_of(*code.module);
+}
+
+}  // namespace weft

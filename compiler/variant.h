@@ -1,0 +1,27 @@
+// One compiled variant of a Function: a schedule chosen for the strides and sizes of the call that needed it.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/kernel.h>
+
+#include "emit.h"
+
+namespace weft {
+
+struct Variant {
+  Schedule schedule;
+  Plan plan;
+  StrideClasses classes;
+  Kernel kernel;
+  double seconds = 0;                   // to schedule, lower, emit and link
+};
+
+// Compiles the final graph for these hints. Throws Error.
+std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, bool verify_levels);
+
+std::string llvm_text(const Graph& graph, const Variant& variant);
+std::string assembly_text(const Graph& graph, const Variant& variant);
+
+}  // namespace weft
