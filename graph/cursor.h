@@ -1,5 +1,6 @@
 // Reads text from left to right and reports what it did not expect, with the line and a caret. Used by parse.cpp.
 #pragma once
+#include <algorithm>
 #include <cctype>
 #include <string>
 #include <string_view>
@@ -14,7 +15,7 @@ class Cursor {
 
   std::size_t at() const { return at_; }
   void move_to(std::size_t at) { at_ = at; }
-  std::string_view between(std::size_t begin, std::size_t end) const { return text_.substr(begin, end - begin); }
+  std::string_view between(std::size_t begin, std::size_t end) const { return text_.substr(std::min(begin, text_.size()), end - begin); }
 
   // Spaces, line ends and comments.
   void skip_space() {

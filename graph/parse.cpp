@@ -1,36 +1,15 @@
 #include <weft/text.h>
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
-#include "cursor.h"
 #include "print.h"
+#include "text_reader.h"
 
 namespace weft {
 namespace {
-
-// An axis of a domain as written: "i:n" or "n".
-struct WrittenAxis {
-  std::string letter;
-  Extent extent;
-};
-
-// nullopt unless `text` is a value of `dtype`.
-std::optional<Scalar> scalar_of(DType dtype, std::string_view text) {
-  return visit_dtype(dtype, [&](auto tag) -> std::optional<Scalar> {
-    using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, bool>) {
-      if (text != "true" && text != "false") return std::nullopt;
-      return Scalar(text == "true");
-    } else {
-      std::conditional_t<std::is_arithmetic_v<T>, T, double> value{};   // f16, bf16: rounded by Scalar
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-      return Scalar::of(dtype, value);
-    }
-  });
-}
 
 class Parser {
  public:
@@ -38,7 +17,7 @@ class Parser {
 
   Graph whole() {
     in_.expect("graph");
-    graph_.name = graph_name();
+    graph_.name = in_.graph_name();
     in_.expect("(");
     list(")", [&] { input(); });
     in_.expect("->");
@@ -51,6 +30,7 @@ class Parser {
     in_.expect(")");
     in_.expect("{");
     while (!in_.take("}")) line();
+    check_index_symbols();
     const std::size_t end = in_.at();
     in_.move_to(outputs);
     list(")", [&] { graph_.outputs.push_back(output()); });
@@ -67,60 +47,11 @@ class Parser {
     in_.expect(close);
   }
 
-  std::string graph_name() {
-    if (!in_.take("\"")) return std::string(in_.expect_word("the name of the graph"));
-    std::string name;
-    for (std::size_t at = in_.at();; ++at) {
-      const std::string_view c = in_.between(at, at + 1);
-      if (c.empty()) in_.fail_here("expected \" at the end of the graph's name");
-      if (c == "\"") {
-        in_.move_to(at + 1);
-        return name;
-      }
-      if (c == "\\") name += in_.between(at + 1, at + 2) == "n" ? "\n" : std::string(in_.between(at + 1, at + 2)), ++at;
-      else name += c;
-    }
-  }
-
-  DType dtype() {
-    const std::size_t begin = in_.at();
-    const std::string word(in_.expect_word("a dtype"));
-    for (int k = 0; k <= static_cast<int>(f64); ++k)
-      if (word == to_text(static_cast<DType>(k))) return static_cast<DType>(k);
-    in_.move_to(begin);
-    in_.fail_here("expected a dtype such as f32, i64 or bool");
-  }
-
-  Extent extent_in(std::size_t begin, std::string_view text) {
-    try {
-      return parse_extent(text);
-    } catch (const Error& error) {
-      std::string message = error.what();
-      message.erase(0, message.find(": ") + 2);
-      in_.fail_at(begin, text.size(), message);
-    }
-  }
-  Extent extent() {
-    in_.skip_space();
-    const std::size_t begin = in_.at();
-    const std::string_view text = in_.until_separator();
-    if (text.empty()) in_.fail_here("expected an extent");
-    return extent_in(begin, text);
-  }
-
-  WrittenAxis axis() {
-    const std::size_t begin = in_.at();
-    const std::string letter(in_.word());
-    if (!letter.empty() && in_.take(":")) return {letter, extent()};
-    in_.move_to(begin);
-    return {"", extent()};
-  }
-
   // "[i:n,j:m] f"
   std::vector<WrittenAxis> axes(Order& order) {
     std::vector<WrittenAxis> result;
     in_.expect("[");
-    list("]", [&] { result.push_back(axis()); });
+    list("]", [&] { result.push_back(in_.axis()); });
     const std::size_t end = in_.at();
     if (in_.word() == "f") order = Order::f;
     else in_.move_to(end);
@@ -147,10 +78,13 @@ class Parser {
   void input() {
     const std::string name = definition();
     in_.expect(":");
-    const DType type = dtype();
+    const DType type = in_.dtype();
     Order order = Order::c;
     Shape shape;
-    for (WrittenAxis& axis : axes(order)) shape.push_back(std::move(axis.extent));
+    for (WrittenAxis& axis : axes(order)) {
+      axis.extent.collect_symbols(symbols_);
+      shape.push_back(std::move(axis.extent));
+    }
     names_[name] = graph_.input(name, type, shape, order).id();
   }
 
@@ -165,21 +99,16 @@ class Parser {
   // ":i32" after a literal.
   DType suffix(std::size_t begin, std::string_view text) {
     if (!in_.take(":")) in_.fail_at(begin, text.size(), "expected a dtype after " + std::string(text) + ", as in " + std::string(text) + ":f32");
-    return dtype();
+    return in_.dtype();
   }
-  Scalar scalar(DType type, std::size_t begin, std::string_view text) {
-    const auto value = scalar_of(type, text);
-    if (!value) in_.fail_at(begin, text.size(), concat("expected a value of ", type, ", got \"", text, "\""));
-    return *value;
-  }
-  NodeId constant(DType type, std::size_t begin, std::string_view text) { return graph_.constant(scalar(type, begin, text)).id(); }
+  NodeId constant(DType type, std::size_t begin, std::string_view text) { return graph_.constant(in_.scalar(type, begin, text)).id(); }
 
   void line() {
     if (!in_.peek("%")) in_.fail_here("expected a line such as \"%0: f64[i:n] = exp(%x[i])\" or \"}\"");
     const std::string name = definition();
     in_.expect(":");
     Node node;
-    node.dtype = dtype();
+    node.dtype = in_.dtype();
     letters_.clear();
     for (WrittenAxis& axis : axes(node.order)) add_axis(node, std::move(axis));
     node.kept = static_cast<int>(node.domain.size());
@@ -195,31 +124,54 @@ class Parser {
   }
   void add_axis(Node& node, WrittenAxis axis) {
     if (!axis.letter.empty() && std::find(letters_.begin(), letters_.end(), axis.letter) != letters_.end())
-      in_.fail_here("axis " + axis.letter + " is written twice");
-    letters_.push_back(std::move(axis.letter));
+      in_.fail_at(axis.begin, axis.letter.size(), "axis " + axis.letter + " is written twice");
+    axis.extent.collect_symbols(symbols_);
+    add_letter(std::move(axis.letter));
     node.domain.push_back(std::move(axis.extent));
+  }
+  void add_letter(std::string letter) {
+    if (!letter.empty()) all_letters_.insert(letter);
+    letters_.push_back(std::move(letter));
+  }
+
+  AxisRef index() {
+    in_.skip_space();
+    const std::size_t begin = in_.at();
+    AxisRef ref = in_.index(letters_);
+    std::vector<std::string> symbols;
+    ref.start.collect_symbols(symbols);
+    for (std::string& symbol : symbols) index_symbols_.push_back({begin, in_.at() - begin, std::move(symbol)});
+    return ref;
+  }
+  // A name in an index that is an axis of other lines is a slip of the pen, not a symbol.
+  void check_index_symbols() {
+    for (const auto& [begin, length, symbol] : index_symbols_)
+      if (all_letters_.contains(symbol) && std::find(symbols_.begin(), symbols_.end(), symbol) == symbols_.end())
+        in_.fail_at(begin, length, symbol + " is neither an axis of this line nor a symbol");
   }
 
   NodeId array(const Node& node) {
+    in_.skip_space();
     Dims dims;
     for (const Extent& extent : node.domain) {
-      if (!extent.is_number()) in_.fail_here(concat("a constant needs a shape of numbers, not ", to_text(node.domain)));
+      if (!extent.is_number()) in_.fail_at(in_.at(), 1, concat("a constant needs a shape of numbers, got ", to_text(node.domain)));
       dims.push_back(extent.constant());
     }
-    if (dims.empty()) in_.fail_here("a scalar constant is written where it is used");
-    Array values(node.dtype, dims);
-    auto* to = static_cast<std::byte*>(values.data());
-    Index count = 0;
+    if (dims.empty()) in_.fail_at(in_.at(), 1, "a scalar constant is written where it is used");
+    std::vector<Scalar> written;
     in_.expect("[");
     list("]", [&] {
       in_.skip_space();
       const std::size_t begin = in_.at();
       const std::string_view text = in_.literal();
       if (text.empty()) in_.fail_here(concat("expected a value of ", node.dtype));
-      if (count == values.size()) in_.fail_at(begin, text.size(), concat("expected ", values.size(), " values, got more"));
-      scalar(node.dtype, begin, text).store(to + count++ * static_cast<Index>(size_of(node.dtype)));
+      written.push_back(in_.scalar(node.dtype, begin, text));
     });
-    if (count != values.size()) in_.fail_here(concat("expected ", values.size(), " values and not ", count));
+    if (element_count(dims) != static_cast<Index>(written.size()))
+      in_.fail_at(in_.at() - 1, 1, concat("a constant of shape ", to_text(dims), " has ", element_count(dims), " values, got ", written.size()));
+    Array values(node.dtype, dims);
+    auto* to = static_cast<std::byte*>(values.data());
+    for (std::size_t k = 0; k < written.size(); ++k) written[k].store(to + k * size_of(node.dtype));
     Node constant = node;
     constant.kind = Kind::constant;
     constant.payload = values;
@@ -236,7 +188,7 @@ class Parser {
   NodeId extent_node(Node node) {
     in_.expect("(");
     node.kind = Kind::extent;
-    node.payload = extent();
+    node.payload = in_.extent();
     in_.expect(")");
     return graph_.add(std::move(node));
   }
@@ -248,11 +200,11 @@ class Parser {
     Operand window;
     if (in_.peek("%")) {
       window.node = reference();
-      if (in_.take("[")) list("]", [&] { letters_.emplace_back(in_.expect_word("an axis of the window")); });
+      if (in_.take("[")) list("]", [&] { add_letter(std::string(in_.expect_word("an axis of the window"))); });
     } else {
       const std::size_t begin = in_.at();
       window.node = constant(node.dtype, begin, in_.literal());
-      if (in_.take(":")) dtype();
+      if (in_.take(":")) in_.dtype();
     }
     window.map = identity_map(static_cast<int>(letters_.size()));
     in_.expect(")");
@@ -270,7 +222,7 @@ class Parser {
       node.mode = Mode::accumulate;
       node.accumulator = *acc;
       in_.expect("(");
-      list(")", [&] { add_axis(node, axis()); });
+      list(")", [&] { add_axis(node, in_.axis()); });
       in_.skip_space();
       begin = in_.at();
       word = in_.expect_word("an op");
@@ -327,49 +279,17 @@ class Parser {
     return std::nullopt;
   }
 
-  // "2*i+1", "n-1-i", "0": a sum with at most one term that is an axis.
-  AxisRef index() {
-    in_.skip_space();
-    const std::size_t begin = in_.at();
-    const std::string_view text = in_.until_separator();
-    if (text.empty()) in_.fail_here("expected an index");
-    AxisRef ref;
-    std::string start;
-    for (std::size_t at = 0; at < text.size();) {
-      const bool negative = text[at] == '-';
-      if (text[at] == '+' || negative) ++at;
-      std::size_t end = at;
-      for (int depth = 0; end < text.size() && (depth > 0 || (text[end] != '+' && text[end] != '-')); ++end)
-        depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
-      std::string term(text.substr(at, end - at));
-      std::erase(term, ' ');
-      if (!take_axis(term, negative, ref, begin, text)) start += (negative ? "-" : start.empty() ? "" : "+") + term;
-      at = end;
-    }
-    if (!start.empty()) ref.start = extent_in(begin, start);
-    return ref;
-  }
-  // Whether the term is an axis or a number times an axis.
-  bool take_axis(const std::string& term, bool negative, AxisRef& ref, std::size_t begin, std::string_view whole) {
-    const std::size_t star = term.find('*');
-    const std::string letter = star == std::string::npos ? term : term.substr(star + 1);
-    const auto found = std::find(letters_.begin(), letters_.end(), letter);
-    if (letter.empty() || found == letters_.end()) return false;
-    if (ref.axis >= 0) in_.fail_at(begin, whole.size(), "an index follows one axis, got two in \"" + std::string(whole) + "\"");
-    Index step = 1;
-    if (star != std::string::npos) {
-      const auto [end, error] = std::from_chars(term.data(), term.data() + star, step);
-      if (error != std::errc() || end != term.data() + star) return false;
-    }
-    ref.axis = static_cast<int>(found - letters_.begin());
-    ref.step = negative ? -step : step;
-    return true;
-  }
-
-  Cursor in_;
+  TextReader in_;
   Graph graph_;
   std::unordered_map<std::string, NodeId> names_;
   std::vector<std::string> letters_;   // of the line being read, by domain position; "" where none is written
+  std::unordered_set<std::string> all_letters_;
+  std::vector<std::string> symbols_;   // in shapes and domains
+  struct IndexSymbol {
+    std::size_t begin, length;
+    std::string symbol;
+  };
+  std::vector<IndexSymbol> index_symbols_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <error_text.h>
 #include <limits>
 
 using namespace weft;
@@ -15,15 +16,6 @@ void check_round_trip(const std::string& text) {
   const Graph graph = parse(text);
   CHECK(to_text(graph) == text);
   CHECK(same(graph, parse(to_text(graph))));
-}
-
-std::string error_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 const std::string lsq = R"(graph lsq(%x: f64[n,m], %w: f64[m], %y: f64[n]) -> (%2, %4) {
@@ -174,7 +166,211 @@ TEST_CASE("a graph draws itself for Graphviz") {
 }
 
 TEST_CASE("text errors show the line and a caret") {
-  CHECK(error_of("") == "text: line 1: expected \"graph\", got the end of the text\n  \n  ^");
-  CHECK(error_of("graph g(%x: f65[n]) -> () {\n}") ==
-        "text: line 1: expected a dtype such as f32, i64 or bool, got \"f65\"\n  graph g(%x: f65[n]) -> () {\n              ^~~");
+  const std::pair<const char*, const char*> cases[] = {
+  {R"t(graph)t",
+   R"t(text: line 1: expected the name of the graph, got the end of the text
+  graph
+       ^)t"},
+  {R"t(graph g(%x f64[n]) -> () {})t",
+   R"t(text: line 1: expected ":", got "f64"
+  graph g(%x f64[n]) -> () {}
+             ^~~)t"},
+  {R"t(graph g(%x: f65[n]) -> () {})t",
+   R"t(text: line 1: expected a dtype such as f32, i64 or bool, got "f65"
+  graph g(%x: f65[n]) -> () {}
+              ^~~)t"},
+  {R"t(graph g(%x: f64[n+]) -> () {})t",
+   R"t(text: line 1: extent: expected a number or a name in "n+"
+  graph g(%x: f64[n+]) -> () {}
+                  ^~)t"},
+  {R"t(graph g(%x: f64[n,]) -> () {})t",
+   R"t(text: line 1: expected an extent, got "]"
+  graph g(%x: f64[n,]) -> () {}
+                    ^)t"},
+  {R"t(graph g(%x: f64[], %x: f64[]) -> () {})t",
+   R"t(text: line 1: %x is already defined
+  graph g(%x: f64[], %x: f64[]) -> () {}
+                     ^~)t"},
+  {R"t(graph g(%x: f64[]) -> (%y) {})t",
+   R"t(text: line 1: %y is not defined before its use
+  graph g(%x: f64[]) -> (%y) {}
+                         ^~)t"},
+  {R"t(graph g(%x: f64[]) -> (%x) {} more)t",
+   R"t(text: line 1: expected nothing after the graph, got "more"
+  graph g(%x: f64[]) -> (%x) {} more
+                                ^~~~)t"},
+  {R"t(graph g(%x: f64[]) -> (2) {})t",
+   R"t(text: line 1: expected a dtype after 2, as in 2:f32
+  graph g(%x: f64[]) -> (2) {}
+                         ^)t"},
+  {R"t(graph g(%x: f64[]) -> (2:f6) {})t",
+   R"t(text: line 1: expected a dtype such as f32, i64 or bool, got "f6"
+  graph g(%x: f64[]) -> (2:f6) {}
+                           ^~)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  %0: f64[i:n] = exp(%y[i])
+})t",
+   R"t(text: line 2: %y is not defined before its use
+    %0: f64[i:n] = exp(%y[i])
+                       ^~)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  %0: f64[i:n] = exq(%x[i])
+})t",
+   R"t(text: line 2: expected an op or an accumulator, got "exq"
+    %0: f64[i:n] = exq(%x[i])
+                   ^~~)t"},
+  {R"t(graph g(%x: f64[n,m]) -> (%1) {
+  %0: f64[i:n,j:m] = exp(%x[i,j])
+  %1: f64[i:n] = exp(%0[i,j])
+})t",
+   R"t(text: line 3: j is neither an axis of this line nor a symbol
+    %1: f64[i:n] = exp(%0[i,j])
+                            ^)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  %0: f64[i:n] = exp(%x[i+])
+})t",
+   R"t(text: line 2: expected a number, a symbol or an axis after each sign of "i+"
+    %0: f64[i:n] = exp(%x[i+])
+                          ^~)t"},
+  {R"t(graph g(%x: f64[n,n]) -> (%0) {
+  %0: f64[i:n,j:n] = exp(%x[i+j,0])
+})t",
+   R"t(text: line 2: an index follows one axis, got two in "i+j"
+    %0: f64[i:n,j:n] = exp(%x[i+j,0])
+                              ^~~)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  %0: f64[i:n] = exp(%x[i)
+})t",
+   R"t(text: line 2: expected "]", got ")"
+    %0: f64[i:n] = exp(%x[i)
+                           ^)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  %0: f64[i:n,i:n] = exp(%x[i])
+})t",
+   R"t(text: line 2: axis i is written twice
+    %0: f64[i:n,i:n] = exp(%x[i])
+                ^)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  %0: f64[i:n] = exp(%x[i]))t",
+   R"t(text: line 2: expected a line such as "%0: f64[i:n] = exp(%x[i])" or "}", got the end of the text
+    %0: f64[i:n] = exp(%x[i])
+                             ^)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  %0: f64[i:n] = exp(%x[i])
+  %0: f64[i:n] = exp(%x[i])
+})t",
+   R"t(text: line 3: %0 is already defined
+    %0: f64[i:n] = exp(%x[i])
+    ^~)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  0: f64[i:n] = exp(%x[i])
+})t",
+   R"t(text: line 2: expected a line such as "%0: f64[i:n] = exp(%x[i])" or "}", got "0"
+    0: f64[i:n] = exp(%x[i])
+    ^)t"},
+  {R"t(graph g(%x: i8[n]) -> (%0) {
+  %0: i8[i:n] = add(%x[i], 128)
+})t",
+   R"t(text: line 2: expected a value of i8, got "128"
+    %0: i8[i:n] = add(%x[i], 128)
+                             ^~~)t"},
+  {R"t(graph g(%x: i8[n]) -> (%0) {
+  %0: i8[i:n] = add(%x[i], 1.5)
+})t",
+   R"t(text: line 2: expected a value of i8, got "1.5"
+    %0: i8[i:n] = add(%x[i], 1.5)
+                             ^~~)t"},
+  {R"t(graph g(%x: i8[n]) -> (%0) {
+  %0: i8[i:n] = add(%x[i], )
+})t",
+   R"t(text: line 2: expected an operand, got ")"
+    %0: i8[i:n] = add(%x[i], )
+                             ^)t"},
+  {R"t(graph g() -> (%0) {
+  %0: f64[] = exp(2)
+})t",
+   R"t(text: line 2: expected a dtype after 2, as in 2:f32
+    %0: f64[] = exp(2)
+                    ^)t"},
+  {R"t(graph g() -> (%0) {
+  %0: f64[2] = constant [1, 2, 3]
+})t",
+   R"t(text: line 2: a constant of shape [2] has 2 values, got 3
+    %0: f64[2] = constant [1, 2, 3]
+                                  ^)t"},
+  {R"t(graph g() -> (%0) {
+  %0: f64[n] = constant [1]
+})t",
+   R"t(text: line 2: a constant needs a shape of numbers, got [n]
+    %0: f64[n] = constant [1]
+                          ^)t"},
+  {R"t(graph g() -> (%0) {
+  %0: f64[] = constant [1]
+})t",
+   R"t(text: line 2: a scalar constant is written where it is used
+    %0: f64[] = constant [1]
+                         ^)t"},
+  {R"t(graph g() -> (%0) {
+  %0: f64[1] = constant [one]
+})t",
+   R"t(text: line 2: expected a value of f64, got "one"
+    %0: f64[1] = constant [one]
+                           ^~~)t"},
+  {R"t(graph g() -> (%0) {
+  %0: i64[i:4] = iota(j)
+})t",
+   R"t(text: line 2: iota takes the first axis of its result
+    %0: i64[i:4] = iota(j)
+                        ^)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  %0: f64[] = sum(i:n) sum(%x[i])
+})t",
+   R"t(text: line 2: expected an op or an accumulator, got "sum"
+    %0: f64[] = sum(i:n) sum(%x[i])
+                         ^~~)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  %0: f64[i:m] = exp(%x[i])
+})t",
+   R"t(shape: exp: axis i has extent m in the result but n in %x[i]
+  %0: f64[i:m] = exp(%x[i])
+                     ^~~~~
+  if n is meant to equal m, declare both inputs with the same symbol)t"},
+  {R"t(graph g(%x: f64[n]) -> (%0) {
+  %0: f64[3] = update(%x[2*i]) at [i]
+})t",
+   R"t(text: line 2: expected "]", got "*"
+    %0: f64[3] = update(%x[2*i]) at [i]
+                            ^)t"},
+  {R"t(graph "g(%x: f64[n]) -> () {})t",
+   R"t(text: line 1: expected " at the end of the graph's name, got "g"
+  graph "g(%x: f64[n]) -> () {}
+         ^)t"},
+  };
+  for (const auto& [text, message] : cases) CHECK(error_text([&] { parse(text); }) == message);
+}
+
+TEST_CASE("damaged text throws an Error and nothing else") {
+  std::uint32_t state = 7;
+  const auto random = [&](std::size_t bound) {
+    state = state * 1664525 + 1013904223;
+    return static_cast<std::size_t>(state >> 8) % bound;
+  };
+  const std::string letters = "%[](){}:;,=+-*/.0129ijnmxf \n\"\\eE";
+  int parsed = 0;
+  for (int k = 0; k < 20000; ++k) {
+    std::string text = lsq;
+    for (std::size_t changes = 1 + random(3); changes > 0; --changes) {
+      const std::size_t at = random(text.size());
+      if (random(3) == 0) text.erase(at, 1 + random(8));
+      else if (random(2) == 0) text.insert(at, 1, letters[random(letters.size())]);
+      else text[at] = letters[random(letters.size())];
+    }
+    try {
+      const Graph graph = parse(text);
+      CHECK(same(parse(to_text(graph)), graph));
+      ++parsed;
+    } catch (const Error&) {
+    }
+  }
+  CHECK(parsed > 100);
 }
