@@ -4,6 +4,7 @@
 // the root exists only after the nest. A node joins if its axes can be bound to axes of the nest such that values made in
 // the nest are read at the index they are made at, and the set of possible roots stays non-empty.
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <map>
 
@@ -23,16 +24,15 @@ constexpr std::size_t max_axes = 48;
 class Grouper {
  public:
   Grouper(const Graph& graph, const Hints& hints, std::vector<int>& nest_of)
-      : graph_(graph), hints_(hints), nest_of_(nest_of), place_of_(graph.size()) {
+      : graph_(graph), hints_(hints), nest_of_(nest_of), waiting_(graph.size(), false), is_output_(graph.size(), false), place_of_(graph.size()) {
     nest_of_.assign(graph.size(), -1);
+    for (NodeId output : graph.outputs) is_output_[output.value] = true;
   }
 
   std::vector<Nest> run() {
     for (std::size_t index = 0; index < graph_.size(); ++index)
-      if (is_scheduled(graph_.node(id_of(index)))) place(id_of(index));
-    std::vector<Nest> nests;
-    for (Draft& draft : drafts_) nests.push_back(std::move(draft.nest));
-    return nests;
+      if (is_scheduled(graph_.node(id_of(index))) && !(waiting_[index] = waits(id_of(index)))) place_with_operands(id_of(index));
+    return finish();
   }
 
  private:
@@ -54,19 +54,105 @@ class Grouper {
     for (int k = 0; k < graph_.arity(id); ++k) {
       const NodeId made = graph_.operand(id, k);
       const int nest = nest_of_[made.value];
-      if (nest >= 0) first = std::max(first, nest + (reads_in_place(id, k) ? 0 : 1));
+      if (nest >= 0) first = std::max(first, position_[static_cast<std::size_t>(nest)] + (reads_in_place(id, k) ? 0 : 1));
     }
     return first;
   }
 
-  void place(NodeId id) {
+  // Into one of the nests at positions below `limit`, or a fresh one.
+  void place(NodeId id, int limit = INT_MAX) {
     constexpr int tries = 6;
-    const int first = earliest_nest(id), count = static_cast<int>(drafts_.size());
-    for (int nest = first; nest < std::min(first + tries, count); ++nest)
-      if (join(id, nest)) return;
-    if (count - 1 >= first + tries && join(id, count - 1)) return;
+    const int first = earliest_nest(id), size = static_cast<int>(order_.size()), count = std::min(size, limit);
+    for (int at = first; at < std::min(first + tries, count); ++at)
+      if (join(id, order_[static_cast<std::size_t>(at)])) return;
+    if (count - 1 >= first + tries && join(id, order_[static_cast<std::size_t>(count - 1)])) return;
+    const int fresh = static_cast<int>(drafts_.size());
+    int behind = 0;                                    // the nests of all operands
+    for (int k = 0; k < graph_.arity(id); ++k)
+      if (const int nest = nest_of_[graph_.operand(id, k).value]; nest >= 0) behind = std::max(behind, position_[static_cast<std::size_t>(nest)] + 1);
     drafts_.emplace_back();
-    WEFT_ASSERT(join(id, count), "a node must fit an empty nest: %", id.value);
+    order_.insert(order_.begin() + behind, fresh);
+    position_.push_back(0);
+    for (int at = behind; at <= size; ++at) position_[static_cast<std::size_t>(order_[static_cast<std::size_t>(at)])] = at;
+    WEFT_ASSERT(join(id, fresh), "a node must fit an empty nest: %", id.value);
+  }
+
+  // ---- waiting nodes: elementwise over inputs only, with one reader. They are ready anywhere, so they go where they are read.
+  bool waits(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (node.kind != Kind::apply || node.mode == Mode::accumulate || is_output_[id.value] || graph_.user_count(id) != 1) return false;
+    for (int k = 0; k < graph_.arity(id); ++k)
+      if (is_scheduled(graph_.node(graph_.operand(id, k))) && !waiting_[graph_.operand(id, k).value]) return false;
+    return true;
+  }
+  // The axes of a waiting operand in the nest of its reader; false if it is not read in place there.
+  bool bind_to_reader(NodeId id, NodeId reader, int nest, std::vector<int>& axes) const {
+    if (graph_.node(reader).kind == Kind::update) return false;
+    const Node& node = graph_.node(id);
+    const Placed& placed = drafts_[static_cast<std::size_t>(nest)].nest.nodes[place_of_[reader.value]];
+    for (int k = 0; k < graph_.arity(reader); ++k) {
+      if (graph_.operand(reader, k) != id) continue;
+      const AxisMap& map = graph_.map(reader, k);
+      for (std::size_t d = 0; d < map.size(); ++d) {
+        if (node.domain[d].is(1)) continue;
+        if (!map[d].is_identity() || !(graph_.node(reader).domain[static_cast<std::size_t>(map[d].axis)] == node.domain[d])) return false;
+        const int axis = placed.axes[static_cast<std::size_t>(map[d].axis)];
+        if (axes[d] >= 0 && axes[d] != axis) return false;
+        axes[d] = axis;
+      }
+    }
+    return true;
+  }
+  bool join_reader(NodeId id, NodeId reader) {
+    const int nest = nest_of_[reader.value];
+    Draft& draft = drafts_[static_cast<std::size_t>(nest)];
+    std::vector<int> axes(graph_.node(id).domain.size(), -1);
+    if (!bind_to_reader(id, reader, nest, axes)) return false;
+    std::uint64_t mine = 0;
+    for (int axis : axes) if (axis >= 0) mine |= std::uint64_t{1} << axis;
+    if (draft.nest.axes.empty() ? mine != 0 : (draft.roots & mine) == 0) return false;
+    admit(id, nest, std::move(axes), draft.nest.axes.empty() ? 0 : draft.roots & mine);
+    return true;
+  }
+  void place_with_operands(NodeId id) {
+    place(id);
+    std::vector<NodeId> readers{id};
+    while (!readers.empty()) {
+      const NodeId reader = readers.back();
+      readers.pop_back();
+      for (int k = 0; k < graph_.arity(reader); ++k) {
+        const NodeId operand = graph_.operand(reader, k);
+        if (!waiting_[operand.value] || nest_of_[operand.value] >= 0) continue;
+        if (!join_reader(operand, reader)) place(operand, position_[static_cast<std::size_t>(nest_of_[reader.value])]);
+        readers.push_back(operand);
+      }
+    }
+  }
+  void admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roots) {
+    Draft& draft = drafts_[static_cast<std::size_t>(nest)];
+    for (int k = 0; k < graph_.arity(id); ++k) {
+      const AxisMap& map = graph_.map(id, k);
+      for (std::size_t d = 0; d < map.size() && graph_.node(id).kind == Kind::apply; ++d)
+        if (map[d].axis >= 0) draft.array_axes.emplace(std::pair(graph_.operand(id, k), static_cast<int>(d)), axes[static_cast<std::size_t>(map[d].axis)]);
+    }
+    nest_of_[id.value] = nest;
+    place_of_[id.value] = draft.nest.nodes.size();
+    draft.nest.nodes.push_back({id, std::move(axes)});
+    draft.roots = draft.nest.roots = roots;
+  }
+
+  // Nests in execution order, nodes in id order.
+  std::vector<Nest> finish() {
+    std::vector<int> number(drafts_.size(), -1);
+    std::vector<Nest> nests;
+    for (int draft : order_) {
+      Nest& nest = drafts_[static_cast<std::size_t>(draft)].nest;
+      std::sort(nest.nodes.begin(), nest.nodes.end(), [](const Placed& a, const Placed& b) { return a.node < b.node; });
+      number[static_cast<std::size_t>(draft)] = static_cast<int>(nests.size());
+      nests.push_back(std::move(nest));
+    }
+    for (int& nest : nest_of_) if (nest >= 0) nest = number[static_cast<std::size_t>(nest)];
+    return nests;
   }
 
   // The axes of `id` that values made in this nest fix; false if they contradict each other.
@@ -138,24 +224,17 @@ class Grouper {
       draft.nest.axes.resize(axes_before);
       return false;
     }
-    draft.roots = roots;
-    for (int k = 0; k < graph_.arity(id); ++k) {
-      const AxisMap& map = graph_.map(id, k);
-      for (std::size_t d = 0; d < map.size(); ++d)
-        if (map[d].axis >= 0) draft.array_axes.emplace(std::pair(graph_.operand(id, k), static_cast<int>(d)), axes[static_cast<std::size_t>(map[d].axis)]);
-    }
-    nest_of_[id.value] = nest;
-    place_of_[id.value] = draft.nest.nodes.size();
-    draft.nest.nodes.push_back({id, std::move(axes)});
-    draft.nest.roots = roots;
+    admit(id, nest, std::move(axes), roots);
     return true;
   }
 
   const Graph& graph_;
   const Hints& hints_;
   std::vector<int>& nest_of_;
-  std::vector<std::size_t> place_of_;
-  std::vector<Draft> drafts_;
+  std::vector<bool> waiting_, is_output_;
+  std::vector<std::size_t> place_of_;                  // index into the nodes of its draft
+  std::vector<Draft> drafts_;                          // in order of creation
+  std::vector<int> order_, position_;                  // drafts in execution order, and where each stands
 };
 
 }  // namespace
