@@ -89,7 +89,7 @@ class Simplifier {
   void visit(NodeId id) {
     Candidate candidate{from_.node(id), rebuild_.operands(id)};
     if (candidate.node.kind == Kind::apply)
-      for (int round = 0; round < 16 && rewrite(candidate); ++round) {}
+      while (rewrite(candidate)) {}                          // rules only shorten or settle: this ends
     const Node& node = candidate.node;
     const bool is_copy = node.kind == Kind::apply && node.op == Op::copy && node.kept == static_cast<int>(node.domain.size());
     if (is_copy && is_whole(rebuild_.to, candidate.operands[0], node.domain)) rebuild_.set(id, candidate.operands[0].node);
@@ -151,7 +151,13 @@ class Simplifier {
     for (const Operand& operand : operands) dtypes.push_back(dtype_of(operand));
     const auto dtype = result_dtype(term.op, dtypes, node.dtype);
     WEFT_ASSERT(dtype, "a rule's replacement has a dtype: ", info(term.op).name);
-    return apply_over_mentioned(rebuild_.to, term.op, *dtype, node.domain, std::move(operands), node.order);
+    Candidate inner{node, std::move(operands)};               // may be a pattern itself now: negative(negative(a))
+    inner.node.op = term.op;
+    inner.node.dtype = *dtype;
+    inner.node.kept = static_cast<int>(node.domain.size());
+    while (rewrite(inner)) {}
+    if (inner.node.op == Op::copy) return inner.operands[0];
+    return apply_over_mentioned(rebuild_.to, inner.node.op, *dtype, node.domain, std::move(inner.operands), node.order);
   }
 
   const Graph& from_;
