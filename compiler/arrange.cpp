@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <tuple>
 
 #include "schedule.h"
 
@@ -114,13 +114,35 @@ int choose_root(const Nest& nest, const Costs& costs, int lanes) {
   return best;
 }
 
+bool follows_root_alone(const Nest& nest, const Placed& placed) {
+  for (int axis : placed.axes) if (axis >= 0 && axis != nest.vars[0].axis) return false;
+  return true;
+}
+
+// Values along the root alone would run one at a time between the vector loops of the rows. Where they cost a good part of
+// a row, rows are taken in blocks and these values run as vectors over the block. 0: not worth it.
+Index choose_block(const Graph& graph, const Nest& nest) {
+  double alone = 0, rows = 0, row_bytes = 0;
+  for (const Placed& placed : nest.nodes) {
+    const double cost = op_cost(graph.node(placed.node).op);
+    if (follows_root_alone(nest, placed)) { alone += cost; continue; }
+    double elements = 1;
+    for (int axis : placed.axes)
+      if (axis >= 0 && axis != nest.vars[0].axis) elements *= static_cast<double>(nest.axes[static_cast<std::size_t>(axis)].hint);
+    rows += (cost + 1) * std::max(1.0, elements / 16);
+    row_bytes = std::max(row_bytes, elements * static_cast<double>(size_of(graph.node(placed.node).dtype)));
+  }
+  if (alone < 8 || alone < 0.2 * rows) return 0;
+  return row_bytes <= 512 ? 64 : row_bytes <= 1024 ? 32 : 16;
+}
+
 // ---------------------------------------------------------------- the tree of loops
 struct WorkLoop {
   LoopVar var;
   int phase = 0;
   int weight = 0;
   std::vector<std::pair<int, int>> items;                       // (phase, node >= 0 | ~loop)
-  std::map<std::pair<int, bool>, std::vector<int>> inner;       // loops by variable, in creation order
+  std::map<std::pair<int, Part>, std::vector<int>> inner;       // loops by variable, in creation order
 };
 struct Position {
   std::vector<int> loops;                                       // from the root to the home loop
@@ -143,6 +165,7 @@ class TreeBuilder {
     std::vector<LoopVar> path;
     for (const LoopVar& var : nest_.vars)
       if (std::find(placed.axes.begin(), placed.axes.end(), var.axis) != placed.axes.end()) path.push_back(var);
+    if (nest_.block > 0 && follows_root_alone(nest_, placed)) path.back().part = Part::vector;
     return path;
   }
   bool folds(const Placed& placed, int axis) const {
@@ -167,7 +190,7 @@ class TreeBuilder {
     return phase;
   }
   int enter(int current, const LoopVar& var, int phase) {
-    auto& candidates = loops_[static_cast<std::size_t>(current)].inner[{var.axis, var.tile}];
+    auto& candidates = loops_[static_cast<std::size_t>(current)].inner[{var.axis, var.part}];
     int chosen = -1;
     for (auto it = candidates.rbegin(); it != candidates.rend() && it - candidates.rbegin() < 4; ++it) {
       const WorkLoop& loop = loops_[static_cast<std::size_t>(*it)];
@@ -204,8 +227,8 @@ class TreeBuilder {
   }
   Level build(int index) {
     WorkLoop& loop = loops_[static_cast<std::size_t>(index)];
-    std::stable_sort(loop.items.begin(), loop.items.end(), [](auto& a, auto& b) {
-      return std::pair(a.first, a.second < 0) < std::pair(b.first, b.second < 0);
+    std::sort(loop.items.begin(), loop.items.end(), [](auto& a, auto& b) {
+      return std::tuple(a.first, a.second < 0, std::abs(a.second)) < std::tuple(b.first, b.second < 0, std::abs(b.second));
     });
     Level level;
     level.var = loop.var;
@@ -214,7 +237,7 @@ class TreeBuilder {
       if (item >= 0) level.body.emplace_back(nest_.nodes[static_cast<std::size_t>(item)].node);
       else level.body.emplace_back(build(~item)), inner = true;
     }
-    level.lanes = !inner && level.var.axis >= 0 && level.var.axis == nest_.lanes && !level.var.tile;
+    level.lanes = !inner && level.var.axis >= 0 && (level.var.part == Part::vector || (level.var.axis == nest_.lanes && level.var.part == Part::element));
     return level;
   }
 
@@ -241,20 +264,17 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
     const int root = choose_root(nest, costs, nest.lanes);
     std::vector<int> others;
     for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
-    std::stable_sort(others.begin(), others.end(), [&](int a, int b) { return costs[a].stride > costs[b].stride; });
+    std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs[a].stride, a) < std::pair(-costs[b].stride, b); });
     const bool folded = folds_axis(graph, nest, root);
-    if (root == nest.lanes) {
-      nest.unit = fold_leaf;
-      nest.vars.push_back({root, true});
-    } else if (folded) {
-      nest.unit = fold_leaf;
-      nest.vars.push_back({root, true});
-      nest.vars.push_back({root, false});
-    } else {
-      nest.vars.push_back({root, false});
-    }
-    for (int axis : others) nest.vars.push_back({axis, false});
-    if (root != nest.lanes || !nest.vars.empty()) nest.vars.push_back({nest.lanes, false});
+    nest.vars.push_back({root, Part::tile});
+    nest.block = root == nest.lanes ? 0 : choose_block(graph, nest);
+    if (root == nest.lanes || folded) nest.unit = fold_leaf;
+    else if (nest.block > 0) nest.unit = nest.block;
+    else nest.vars.clear();
+    if (nest.block > 0 && folded) nest.vars.push_back({root, Part::block});
+    if (root != nest.lanes) nest.vars.push_back({root, Part::element});
+    for (int axis : others) nest.vars.push_back({axis, Part::element});
+    nest.vars.push_back({nest.lanes, Part::element});
   }
   nest.root = TreeBuilder(graph, nest).build();
 }

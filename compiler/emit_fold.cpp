@@ -25,7 +25,7 @@ void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
     const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     state = {};
-    state.slots = fold.ordered ? static_cast<int>(fold_slots) : 1;
+    state.slots = fold.ordered || (loop.mark == Mark::block && fold.row < 0) ? static_cast<int>(fold_slots) : 1;
     const Extent& extent = program_.axes[static_cast<std::size_t>(fold.axis)].extent;
     if (extent.is_number() && fold.row >= 0)
       while (state.slots > 1 && state.slots / 2 >= extent.constant()) state.slots /= 2;     // units change nothing
@@ -118,7 +118,7 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
     if (!fold.ordered && fold.row < 0) {
       Value* value = nullptr;
       if (state.registers.empty()) {
-        value = from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, 1), state.cell), fold.dtype);
+        value = across_lanes(fold, from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, state.slots), state.cell), fold.dtype));
       } else {
         auto* type = register_type(context_, fold.dtype, lane_count);
         value = b_.CreateLoad(type, state.registers[0]);

@@ -66,6 +66,7 @@ void KernelEmitter::emit_body(const Loop& loop) {
   for (const Item& item : loop.body) {
     if (auto* inner = std::get_if<Loop>(&item)) {
       if (inner->mark == Mark::lanes) emit_lanes(*inner);
+      else if (inner->mark == Mark::block) emit_blocks(*inner);
       else emit_serial(*inner);
     } else if (auto* load = std::get_if<Load>(&item)) {
       scalars_[static_cast<std::size_t>(load->result)] = scalar_load(*load);
@@ -131,6 +132,21 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   close_folds(loop, range);
 }
 
+// Blocks of the current unit; folds over the root axis run on through all of them.
+void KernelEmitter::emit_blocks(const Loop& loop) {
+  const Range whole = tile_;
+  open_folds(loop, false);
+  start_folds(loop, false);
+  start_folds(loop, true);
+  for_range(whole.begin, whole.end, program_.block, "block", [&](Value* start) {
+    tile_ = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(program_.block)), whole.end)};
+    emit_body(loop);
+  });
+  tile_ = whole;
+  end_leaf(loop, nullptr);
+  close_folds(loop, whole);
+}
+
 // The root: units [begin, end) of this slice.
 void KernelEmitter::emit_units(const Loop& root) {
   const int axis = root.var.axis;
@@ -141,7 +157,7 @@ void KernelEmitter::emit_units(const Loop& root) {
     tile_ = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateMul(last, number(program_.unit)), extent)};
   };
   // One vector loop that keeps nothing between units runs over the whole slice at once.
-  bool flat = root.var.tile && program_.folds.empty();
+  bool flat = root.var.part == Part::tile && program_.folds.empty();
   int loops = 0;
   for (const Item& item : root.body)
     if (auto* inner = std::get_if<Loop>(&item)) ++loops, flat &= inner->mark == Mark::lanes && inner->var.axis == axis;
@@ -152,7 +168,7 @@ void KernelEmitter::emit_units(const Loop& root) {
   }
   for_range(begin, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;
-    if (root.var.tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
+    if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
     else axis_index_[static_cast<std::size_t>(axis)] = unit;
     emit_body(root);
   });
@@ -165,6 +181,7 @@ Extent work_of(const Program& program, const Loop& loop) {
   Extent work = loop.weight * (loop.mark == Mark::lanes ? 25 : 400);
   for (const Item& item : loop.body)
     if (auto* inner = std::get_if<Loop>(&item)) {
+      if (inner->mark == Mark::block) { work = work + work_of(program, *inner); continue; }
       const Extent times = program.is_tiled(inner->var.axis) ? Extent(program.unit) : program.axes[static_cast<std::size_t>(inner->var.axis)].extent;
       work = work + times * work_of(program, *inner);
     }

@@ -43,6 +43,7 @@ class KernelEmitter {
   void emit_units(const Loop& root);
   void emit_body(const Loop& loop);
   void emit_serial(const Loop& loop);
+  void emit_blocks(const Loop& loop);
   template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body);
   Range range_of(int axis);
   bool fits_one_leaf(int axis) const;
@@ -112,7 +113,7 @@ class KernelEmitter {
   std::unordered_map<const void*, LaneAccess> accesses_;
   std::vector<Value*> axis_index_;              // by nest axis
   Value* unit_ = nullptr;
-  Range tile_{};
+  Range tile_{};                                // the current unit of the root axis, or the current block of it
   std::vector<FoldState> folds_;
 };
 

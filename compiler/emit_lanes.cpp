@@ -143,7 +143,11 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
   for (int step = 0; step < steps; ++step) {
     Value* value = pack(item.value, step);
-    if (fold.axis == loop.var.axis) {
+    if (fold.axis == loop.var.axis && state.registers.empty()) {      // carried by the loop over blocks, which start at slot 0
+      if (mask) value = b_.CreateSelect(mask, value, constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));
+      Value* acc = from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, lane_count), state.cell), fold.dtype);
+      b_.CreateStore(to_memory(emit_combine(b_, fold.accumulator, fold.dtype, acc, value), fold.dtype), state.cell);
+    } else if (fold.axis == loop.var.axis) {
       if (mask) value = b_.CreateSelect(mask, value, constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));
       auto* acc = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
       b_.CreateStore(emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateLoad(value->getType(), acc), value), acc);

@@ -28,6 +28,7 @@ class Lowering {
     program_.name = std::move(name);
     program_.axes = nest.axes;
     program_.unit = nest.unit;
+    program_.block = nest.block;
   }
   Program run() {
     program_.root = lower_loop(nest_.root);
@@ -55,8 +56,8 @@ class Lowering {
     buffer.node = node;
     buffer.dtype = graph_.node(node).dtype;
     for (int axis : axes) {
-      const bool tiled = nest_.vars[0].tile && nest_.vars[0].axis == axis;
-      buffer.extents.push_back(tiled && place == Place::row ? Extent(nest_.unit) : nest_.axes[static_cast<std::size_t>(axis)].extent);
+      const bool tiled = nest_.vars[0].part == Part::tile && nest_.vars[0].axis == axis;
+      buffer.extents.push_back(tiled && place == Place::row ? Extent(nest_.block > 0 ? nest_.block : nest_.unit) : nest_.axes[static_cast<std::size_t>(axis)].extent);
     }
     buffer.axes = std::move(axes);
     program_.buffers.push_back(std::move(buffer));
@@ -81,7 +82,7 @@ class Lowering {
   }
   Frame& frame_of(const std::vector<int>& axes) {
     for (std::size_t k = frames_.size(); k-- > 1;)
-      if (!frames_[k].loop.var.tile && std::find(axes.begin(), axes.end(), frames_[k].loop.var.axis) != axes.end()) return frames_[k];
+      if (!frames_[k].loop.var.splits() && std::find(axes.begin(), axes.end(), frames_[k].loop.var.axis) != axes.end()) return frames_[k];
     return frames_[0];
   }
   Arg load(NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded = false) {
@@ -180,11 +181,11 @@ class Lowering {
     std::vector<int> axes, outside;
     for (int loop = outer; loop >= 0; loop = placement_.loops[static_cast<std::size_t>(loop)].parent) {
       const LoopVar& var = placement_.loops[static_cast<std::size_t>(loop)].level->var;
-      if (!var.tile) outside.push_back(var.axis);
+      if (!var.splits()) outside.push_back(var.axis);
     }
     const int kept = graph_.node(placed.node).kept;
     for (const LoopVar& var : nest_.vars) {
-      if (var.tile || std::find(outside.begin(), outside.end(), var.axis) != outside.end()) continue;
+      if (var.splits() || std::find(outside.begin(), outside.end(), var.axis) != outside.end()) continue;
       if (std::find(placed.axes.begin(), placed.axes.begin() + kept, var.axis) != placed.axes.begin() + kept) axes.push_back(var.axis);
     }
     return axes;
@@ -195,13 +196,14 @@ class Lowering {
     frames_.emplace_back();
     frames_.back().index = placement_.loop_of.at(&level);
     frames_.back().loop.var = level.var;
-    frames_.back().loop.mark = level.var.axis < 0 ? Mark::once : frames_.size() == 1 ? Mark::units : level.lanes ? Mark::lanes : Mark::serial;
+    frames_.back().loop.mark = level.var.axis < 0 ? Mark::once : frames_.size() == 1 ? Mark::units : level.var.part == Part::block ? Mark::block : level.lanes ? Mark::lanes : Mark::serial;
     const int index = frames_.back().index;
     for (std::size_t k = 0; k < nest_.nodes.size(); ++k)
       if (graph_.node(nest_.nodes[k].node).mode == Mode::accumulate && ends_fold(static_cast<int>(k), index)) open_fold(static_cast<int>(k));
     for (const auto& item : level.body) {
       if (auto* inner = std::get_if<Level>(&item)) {
         Loop loop = lower_loop(*inner);
+        if (loop.body.empty() && loop.folds.empty()) continue;          // what it made is computed elsewhere
         std::vector<int> closed = loop.folds;
         frames_.back().loop.body.emplace_back(std::move(loop));
         for (int fold : closed) close_fold(fold);
@@ -217,7 +219,10 @@ class Lowering {
   bool ends_fold(int place, int loop) const {
     const Placed& placed = nest_.nodes[static_cast<std::size_t>(place)];
     const Level& level = *placement_.loops[static_cast<std::size_t>(loop)].level;
-    return !level.var.tile && level.var.axis == placed.axes.back() && placement_.encloses(loop, placement_.home[static_cast<std::size_t>(place)]);
+    if (level.var.part == Part::tile || level.var.axis != placed.axes.back()) return false;
+    const int around = placement_.loops[static_cast<std::size_t>(loop)].parent;          // blocks carry a fold, not their elements
+    const bool carried = around >= 0 && placement_.loops[static_cast<std::size_t>(around)].level->var == LoopVar{level.var.axis, Part::block};
+    return !carried && placement_.encloses(loop, placement_.home[static_cast<std::size_t>(place)]);
   }
   void open_fold(int place) {
     const Placed& placed = nest_.nodes[static_cast<std::size_t>(place)];
@@ -242,7 +247,7 @@ class Lowering {
       fold.result = new_value(fold.dtype);
       frames_.back().values[fold.node] = {fold.result, {}};
     }
-    const bool merged = nest_.vars[0].tile && fold.axis == nest_.vars[0].axis;
+    const bool merged = nest_.vars[0].part == Part::tile && fold.axis == nest_.vars[0].axis;
     if (merged) {
       std::vector<int> axes = axes_below(placed, -1);
       fold.partial = new_row(Place::partial, fold.node, axes);
@@ -269,7 +274,7 @@ class Lowering {
     Loop loop;
     for (std::size_t k = fold.row_axes.size(); k-- > 0;) {
       Loop outer;
-      outer.var = {fold.row_axes[k], false};
+      outer.var = {fold.row_axes[k], Part::element};
       outer.mark = fold.row_axes[k] == nest_.lanes && k + 1 == fold.row_axes.size() ? Mark::lanes : Mark::serial;
       if (k + 1 == fold.row_axes.size()) {
         outer.body.emplace_back(Load{value, fold.row, follow(fold.row_axes), false});

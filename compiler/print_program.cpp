@@ -49,11 +49,12 @@ class Printer {
     const std::string indent(static_cast<std::size_t>(2 * depth), ' ');
     if (l.mark == Mark::once) out_ += indent + "once {\n";
     else {
-      const char* marks[] = {"once", "parallel", "serial", "lanes"};
+      const char* marks[] = {"once", "parallel", "blocks", "serial", "lanes"};
       out_ += indent + marks[static_cast<int>(l.mark)] + " " + letter(l.var.axis);
       out_ += " in " + to_text(program_.axes[static_cast<std::size_t>(l.var.axis)].extent);
-      if (l.var.tile) out_ += " by " + std::to_string(program_.unit);
-      else if (program_.is_tiled(l.var.axis) && l.mark != Mark::units) out_ += " within unit";
+      if (l.mark == Mark::block) out_ += " by " + std::to_string(program_.block);
+      else if (l.var.part == Part::tile) out_ += " by " + std::to_string(program_.unit);
+      else if (program_.is_tiled(l.var.axis)) out_ += program_.block > 0 ? " within block" : " within unit";
       for (int f : l.folds) {
         const Fold& fold = program_.folds[static_cast<std::size_t>(f)];
         out_ += (f == l.folds.front() ? ", folds " : ", ") + name(fold.node) + " by " + std::string(name_of(fold.accumulator)) + " " + to_text(fold.dtype);

@@ -64,7 +64,7 @@ struct Store {
 struct Loop;
 using Item = std::variant<Loop, Load, Compute, Accumulate, Store>;
 
-enum class Mark : std::uint8_t { once, units, serial, lanes };
+enum class Mark : std::uint8_t { once, units, block, serial, lanes };
 struct Loop {
   Mark mark = Mark::serial;
   LoopVar var;
@@ -91,11 +91,12 @@ struct Program {
   std::string name;
   std::vector<NestAxis> axes;
   Index unit = 1;
+  Index block = 0;
   std::vector<Buffer> buffers;
   std::vector<DType> values;            // dtype by value number
   std::vector<Fold> folds;
   Loop root;
-  bool is_tiled(int axis) const { return root.var.tile && root.var.axis == axis; }
+  bool is_tiled(int axis) const { return root.var.part == Part::tile && root.var.axis == axis; }
 };
 
 Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name);   // lower.cpp

@@ -51,7 +51,8 @@ void print(const Graph& graph, const Nest& nest, const Level& level, int depth, 
   else {
     const auto& axis = nest.axes[static_cast<std::size_t>(level.var.axis)];
     out += indent + mark + " " + axis_letter(level.var.axis) + ":" + to_text(axis.extent);
-    if (level.var.tile) out += " by " + std::to_string(nest.unit);
+    if (level.var.part == Part::tile) out += " by " + std::to_string(nest.unit);
+    if (level.var.part == Part::block) out += " by " + std::to_string(nest.block);
     out += " {";
   }
   bool nested = false;

@@ -39,10 +39,16 @@ struct Placed {
   std::vector<int> axes;
 };
 
-// A loop variable of a nest. `tile`: the loop over units of the root axis; otherwise over the axis (or the current unit).
+// A loop variable of a nest.
+//   tile     over units of the root axis
+//   block    over blocks of the current unit: short enough that what their rows touch stays in cache
+//   element  over single elements of the axis, or of the current block or unit
+//   vector   the same, for values that follow the root axis alone: sixteen elements at a time
+enum class Part : std::uint8_t { element, tile, block, vector };
 struct LoopVar {
   int axis = -1;
-  bool tile = false;
+  Part part = Part::element;
+  bool splits() const { return part == Part::tile || part == Part::block; }     // gives a range, not an index
   friend bool operator==(const LoopVar&, const LoopVar&) = default;
 };
 
@@ -58,6 +64,7 @@ struct Nest {
   std::uint64_t roots = 0;                             // bit a: axis a can be the root
   std::vector<LoopVar> vars;                           // outermost first; empty: rank-0 work, run once
   Index unit = 1;                                      // elements of the root axis per unit of parallel work
+  Index block = 0;                                     // > 0: values that follow the root alone run as vectors over blocks
   int lanes = -1;                                      // the axis that runs as vectors
   Level root;                                          // var.axis == -1 for a nest without axes
 };
