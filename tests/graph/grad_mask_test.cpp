@@ -1,0 +1,91 @@
+// Gradients: ties, products with zeros, and branches not taken.
+#include <weft/grad.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include <weft/expr.h>
+
+#include "problem.h"
+
+using namespace weft;
+
+// ---- ties, zeros, masks
+
+TEST_CASE("ties share the gradient equally") {
+  Problem p({vec({1, 2, 3}), vec({2, 2, 2})});
+  CHECK(p.gradients(sum(maximum(p.x[0], p.x[1]))) == std::vector<Values>{{0, 0.5, 1}, {1, 0.5, 0}});
+  CHECK(p.gradients(sum(minimum(p.x[0], p.x[1]))) == std::vector<Values>{{1, 0.5, 0}, {0, 0.5, 1}});
+  CHECK(p.gradients(sum(maximum(p.x[0], p.x[0])))[0] == Values{1, 1, 1});
+  Problem q({doubles({1, 4, 4, 4, 2, 2, 0, 2}, {2, 4})});
+  check_close(q.gradients(sum(max(q.x[0], {1})))[0], {0, 1 / 3.0, 1 / 3.0, 1 / 3.0, 1 / 3.0, 1 / 3.0, 0, 1 / 3.0}, 1e-15);
+  check_close(q.gradients(min(q.x[0]))[0], {0, 0, 0, 0, 0, 0, 1, 0});
+  check_close(q.gradients(max(q.x[0]))[0], {0, 1 / 3.0, 1 / 3.0, 1 / 3.0, 0, 0, 0, 0}, 1e-15);
+  Problem z({vec({0, -0.0, 1, -1, 2})});
+  CHECK(z.gradients(sum(relu(z.x[0])))[0] == Values{0, 0, 1, 0, 1});
+  CHECK(z.gradients(sum(abs(z.x[0])))[0] == Values{0, 0, 1, -1, 1});
+  CHECK(z.gradients(sum(clip(z.x[0], 0, 1)))[0] == Values{1, 1, 1, 0, 0});
+}
+
+TEST_CASE("prod is exact with no, one, two zeros and with underflow, and its second derivative is right") {
+  const std::vector<std::pair<Values, Values>> cases{{{2, 3, 4}, {12, 8, 6}},
+                                                     {{2, 0, 4}, {0, 8, 0}},
+                                                     {{0, 0, 4}, {0, 0, 0}},
+                                                     {{1e-200, 1e-200, 1}, {1e-200, 1e-200, 0}},
+                                                     {{1e200, 1e200, 1e-300}, {1e-100, 1e-100, std::numeric_limits<double>::infinity()}},
+                                                     {{5}, {1}},
+                                                     {{}, {}}};
+  for (const auto& [values, expected] : cases) {
+    Problem p({vec(values)});
+    CHECK(p.gradients(prod(p.x[0]))[0] == expected);
+  }
+  Problem p({vec({2, 0, 4})});
+  CHECK(p.gradients(sum(grad(prod(p.x[0]), p.x)[0]))[0] == Values{4, 6, 2});
+  Problem q({vec({0, 0, 4})});
+  CHECK(q.gradients(sum(grad(prod(q.x[0]), q.x)[0]))[0] == Values{4, 4, 0});
+  Problem matrix({doubles({1, 2, 0, 3}, {2, 2})});
+  CHECK(matrix.gradients(prod(matrix.x[0]))[0] == Values{0, 0, 6, 0});
+}
+
+TEST_CASE("a branch not taken leaks neither NaN nor infinity, in first and second derivatives") {
+  using Make = std::function<Expr(const Expr&)>;
+  const double big = 1000;
+  struct Leak { const char* name; Values at, expected; Make make; };
+  const std::vector<Leak> leaks{
+      {"log", {0, -1, 2}, {0, 0, 0.5}, [](const Expr& x) { return where(x > 0, log(x), 0); }},
+      {"log of log", {0, -1, 2}, {0, 0, 1 / (2 * std::log(2.0))}, [](const Expr& x) { return where(x > 1, log(log(x)), 0); }},
+      {"sqrt", {0, -1, 4}, {0, 0, 0.25}, [](const Expr& x) { return where(x > 0, sqrt(x), 0); }},
+      {"exp", {big, 0}, {0, 1}, [](const Expr& x) { return where(x < 100, exp(x), x * 0.0); }},
+      {"factor of an overflow", {big, 1}, {0, 2 * std::exp(1.0)}, [](const Expr& x) { return where(x < 100, exp(x) * x, 0); }},
+      {"minimum", {big, 0}, {0, 1}, [](const Expr& x) { return minimum(exp(x), 5.0); }},
+      {"relu", {-big, 2}, {0, 2}, [](const Expr& x) { return relu(where(x > 0, x, exp(-x)) * x * 0.5); }},
+      {"divide", {0, 2}, {0, -0.25}, [](const Expr& x) { return where(x != 0, 1 / x, 0); }},
+      {"reciprocal", {0, 2}, {0, -0.25}, [](const Expr& x) { return where(x != 0, reciprocal(x), 0); }},
+      {"power", {0, 4}, {0, 0.25}, [](const Expr& x) { return where(x > 0, power(x, 0.5), 0); }},
+      {"two branches", {0, -1, 3}, {0, 1, 1 / 3.0 + 1}, [](const Expr& x) { return where(x > 2, log(x), 0) + where(x != 0, x + 0 * log(x * x), 0); }},
+      {"broadcast", {0, 2}, {0, 1.5}, [](const Expr& x) { return sum(where(expand_dims(x, 1) > broadcast_to(x.graph().constant(vec({0.5, 0.25, 7})), {2, 3}), expand_dims(log(x), 1), 0) * 1.5, {1}); }},
+  };
+  for (const Leak& leak : leaks) {
+    CAPTURE(std::string(leak.name));
+    Problem p({vec(leak.at)});
+    const Expr first = grad(sum(leak.make(p.x[0])), p.x)[0];
+    check_close(p(first), leak.expected);
+    const auto second = p.gradients(sum(first * first));
+    for (double value : second[0]) CHECK(std::isfinite(value));
+  }
+}
+
+TEST_CASE("where the incoming gradient is 0, singular points give 0, and derivatives in the weight stay right") {
+  Problem p({vec({0, 0, 4}), vec({0, 0, 0})});
+  CHECK(p.gradients(norm(p.x[1]) * 0.0 + sum(p.x[0]))[1] == Values{0, 0, 0});
+  CHECK(p.gradients(maximum(norm(p.x[1]) - 1, 0.0) + sum(p.x[0]))[1] == Values{0, 0, 0});
+  for (auto f : {+[](const Expr& x) { return sqrt(x); }, +[](const Expr& x) { return log(x); }, +[](const Expr& x) { return reciprocal(x); },
+                 +[](const Expr& x) { return rsqrt(x); }, +[](const Expr& x) { return log1p(x - 1); }, +[](const Expr& x) { return 1 / x; }})
+    CHECK(p(grad(sum(where(p.x[0] > 0, p.x[0], f(p.x[0])) * p.x[1]), {p.x[0]})[0]) == Values{0, 0, 0});
+  // d2/dx dw of w log x is 1/x, also where w is 0.
+  Problem w({vec({2, 4}), vec({0, 3})});
+  CHECK(w(grad(sum(grad(sum(log(w.x[0]) * w.x[1]), {w.x[0]})[0]), {w.x[1]})[0]) == Values{0.5, 0.25});
+}
