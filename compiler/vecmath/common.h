@@ -20,20 +20,23 @@ V constant(const V& x, double f32, double f64) {
   return x.like(x.bits() == 32 ? f32 : f64);
 }
 
-// c0 + c1 x + c2 x^2 + ... Long ones are split into even and odd powers: one more multiply, half the dependency chain.
+// c[first] + c[first + step] x + c[first + 2 step] x^2 + ...
+template <LaneType V>
+V horner(const V& x, std::initializer_list<double> coefficients, int first = 0, int step = 1) {
+  const double* c = coefficients.begin();
+  int k = first + (static_cast<int>(coefficients.size()) - 1 - first) / step * step;
+  V sum = x.like(c[k]);
+  for (k -= step; k >= first; k -= step) sum = fma(sum, x, x.like(c[k]));
+  return sum;
+}
+
+// c0 + c1 x + c2 x^2 + ... Long ones are split into even and odd powers: one more multiply, half the dependency chain, and somewhat
+// larger rounding errors.
 template <LaneType V>
 V poly(const V& x, std::initializer_list<double> coefficients) {
-  const double* c = coefficients.begin();
-  const int n = static_cast<int>(coefficients.size());
-  const auto horner = [&](const V& t, int first, int step) {
-    int k = first + (n - 1 - first) / step * step;
-    V sum = x.like(c[k]);
-    for (k -= step; k >= first; k -= step) sum = fma(sum, t, x.like(c[k]));
-    return sum;
-  };
-  if (n < 8) return horner(x, 0, 1);
+  if (coefficients.size() < 11) return horner(x, coefficients);
   const V square = x * x;
-  return fma(horner(square, 1, 2), x, horner(square, 0, 2));
+  return fma(horner(square, coefficients, 1, 2), x, horner(square, coefficients, 0, 2));
 }
 
 // s + e = a + b exactly, for any a and b without overflow.
@@ -50,6 +53,13 @@ V fast_two_sum(const V& a, const V& b, V& error) {
   const V sum = a + b;
   error = b - (sum - a);
   return sum;
+}
+
+// 1 / x within 13 % for a positive x far from the ends of the range (2^-100 < x < 2^100), and a finite number for x = 0: enough to
+// apply the correction of a rounding error.
+template <LaneType V>
+V rough_inverse(const V& x) {
+  return from_bits(x.int_like(x.bits() == 32 ? 0x7ef311c7 : 0x7fde6238da3c2118) - to_bits(x));
 }
 
 // The sign bit of a lane, alone.

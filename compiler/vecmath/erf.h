@@ -1,29 +1,64 @@
 #pragma once
-// erf.
-#include "common.h"
+// erf, erfc.
 #include "erf_tables.h"
+#include "exp.h"
 
 namespace weft::vecmath {
 
-// Sixteen intervals of equal width, each with its own polynomial about the middle; the value at the middle has two parts. The first
-// interval is about 0, where the function is a + a * polynomial.
+// Sixteen intervals of equal width, each with a polynomial about its middle, where the value has two parts. The first interval is
+// about 0, where the function is a + a * polynomial.
 template <LaneType V, int terms>
 V piecewise(const V& a, double width, const double (&table)[terms][16]) {
-  const V shift = round_shift(a);
-  const V shifted = fma(a, a.like(1 / width), shift);
-  const V t = fma(shifted - shift, a.like(-width), a);
-  const auto index = to_bits(shifted) & a.int_like(15);
-  const auto column = [&](int k) { return table_lookup(LaneTable{table[k], 16}, index); };
-  V sum = column(terms - 1);
-  for (int k = terms - 2; k > 0; --k) sum = fma(sum, t, column(k));
-  return select(index == a.int_like(0), t, column(0)) + sum;
+  const auto index = to_bits(fma(a, a.like(1 / width), a.like(-0.5)) + round_shift(a)) & a.int_like(15);
+  const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16}, index); };
+  const V t = a - row(0);
+  V sum = row(terms - 1);
+  for (int k = terms - 2; k > 1; --k) sum = fma(sum, t, row(k));
+  return select(index == a.int_like(0), t, row(1)) + sum;
 }
 
 template <LaneType V>
 V erf(const V& x) {
   const V a = abs(x);
-  if (x.bits() == 32) return copysign(piecewise(min_raw(x.like(3.9296875), a), 0.25390625, erf_f32), x);
-  return copysign(piecewise(min_raw(x.like(6.03125), a), 0.390625, erf_f64), x);
+  if (x.bits() == 32) return copysign(piecewise(min_raw(x.like(3.9296875), a), 0.24609375, erf_f32), x);
+  return copysign(piecewise(min_raw(x.like(5.984375), a), 0.375, erf_f64), x);
+}
+
+// erfc for x >= 0.46875: exp(-x^2) * g(t) / (1 + 2 x), t = (x - k) / (x + k), every step with its error.
+template <LaneType V>
+V erfc_tail(const V& x) {
+  const bool f32 = x.bits() == 32;
+  const V one = x.like(1), k = x.like(f32 ? 3 : 4);
+  const V a = min_raw(constant(x, 10.25, 27.5), x);
+  const V d = a + k, t = (a - k) / d;
+  const V q = f32 ? poly(t, {0x1.afc93p-25, -0x1.15c07cp-3, -0x1.85a17cp-5, 0x1.0981eap-3, -0x1.e88abp-4, 0x1.17ed02p-4,
+                           -0x1.8569d2p-6, 0x1.37bb94p-9, 0x1.e30cfcp-10, -0x1.0c8b5ap-11})
+                  : horner(t, {-0x1.aa9c415679e6fp-55, -0x1.1df1ad154a28fp-3, 0x1.f7f5df66fd614p-7, 0x1.16ecefcfa5451p-4,
+                             -0x1.9ddb23c3e7facp-4, 0x1.7fee004e10b48p-4, -0x1.0fb06dfe68585p-4, 0x1.3079edf6b3552p-5,
+                             -0x1.0962387e15e55p-6, 0x1.49c6727b73e75p-8, -0x1.8d4aa1236d9a5p-11, -0x1.a1df21f06e2cep-13,
+                             0x1.3be0d191ade92p-13, -0x1.9958ef6370e2p-16, -0x1.78a3068a867c3p-17, 0x1.7f1b3bb653373p-18,
+                             0x1.418441f74bb1dp-22, -0x1.b9b2d4e19d18ap-21, 0x1.2051ec3fd0cf6p-24, 0x1.c69b154317b39p-24,
+                             -0x1.a55b7f58bf717p-27, -0x1.6a4483eeb3a23p-27});
+  V g_error = x, p_error = x;
+  const V g = fast_two_sum(constant(x, 0x1.40c522p0, 0x1.3ba5916e9fd7fp0), q, g_error);
+
+  const V square = a * a, square_error = fma(a, a, -square);
+  const auto e = split_exp(-square);
+  const V r_error = ((e.high - e.r) - e.n_low) - square_error;
+  const V p = fast_two_sum(one, fma(e.r * e.r, exp_tail(e.r), e.r), p_error);
+
+  const V product = p * g, product_error = fma(p, g, -product) + fma(fma(r_error, p, p_error), g, p * g_error);
+  V n_error = x;
+  const V n = fast_two_sum(product, product_error, n_error);
+  const V twice = a + a, w = one + twice, w_error = one - (w - twice);
+  const V y = n / w;
+  const V correction = fma(-y, w_error, fma(-y, w, n) + n_error) * rough_inverse(w);
+  return scale_by_power(y + correction, e.n);
+}
+
+template <LaneType V>
+V erfc(const V& x) {
+  return select(x < x.like(0.46875), x.like(1) - erf(x), erfc_tail(x));
 }
 
 }  // namespace weft::vecmath

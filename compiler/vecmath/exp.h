@@ -28,6 +28,16 @@ V exp_tail(const V& r) {
                   0x1.a01a01ccd3259p-13, 0x1.a0198f7871acp-16, 0x1.71ddb227cd842p-19, 0x1.28b6b96894b34p-22, 0x1.afd5e3581520bp-26});
 }
 
+// 2^(f + n) for |f| <= 1/2 and a little.
+template <LaneType V>
+V exp2_scaled(const V& f, const V& n) {
+  const V p = f.bits() == 32 ? poly(f, {0x1.62e43p-1, 0x1.ebfbep-3, 0x1.c6af6ap-5, 0x1.3b2a32p-7, 0x1.5f1384p-10, 0x1.4441dcp-13})
+                             : poly(f, {0x1.62e42fefa39efp-1, 0x1.ebfbdff82c5acp-3, 0x1.c6b08d704a223p-5, 0x1.3b2ab6fb9ec9p-7,
+                                        0x1.5d87fe785db28p-10, 0x1.430913130eea7p-13, 0x1.ffcbfdce8a4dbp-17, 0x1.62bfbcdc074e5p-20,
+                                        0x1.b521f839afc4ap-24, 0x1.e62e0a724f353p-28, 0x1.ee71678a1b23cp-32});
+  return scale_by_power(fma(p, f, f.like(1)), n);
+}
+
 // exp without the upper clamp, for x <= 0 or NaN.
 template <LaneType V>
 V exp_nonpositive(const V& x) {
@@ -39,6 +49,13 @@ V exp_nonpositive(const V& x) {
 template <LaneType V>
 V exp(const V& x) {
   return exp_nonpositive(min_raw(constant(x, 89, 710), x));
+}
+
+template <LaneType V>
+V exp2(const V& x) {
+  const V clamped = max_raw(constant(x, -151, -1076), min_raw(constant(x, 129, 1025), x)), shift = round_shift(x);
+  const V n = (clamped + shift) - shift;
+  return exp2_scaled(clamped - n, n);
 }
 
 // exp(x) - 1 = sum + error, or half of it, up to the rounding of `error`, which is the smaller part. The half is for large x, where
@@ -87,13 +104,31 @@ V tanh(const V& x) {
   return copysign(fma(remainder, rough_reciprocal(d), q), x);
 }
 
+// exp(-|x|) as a rounded value and its error.
+template <LaneType V>
+struct ExpPair {
+  V value, error;
+};
+
+template <LaneType V>
+ExpPair<V> exp_pair_negative(const V& x) {
+  const auto a = split_exp(max_raw(constant(x, -104, -746), -abs(x)));
+  const V one = x.like(1), r_error = (a.high - a.r) - a.n_low;
+  V error = x;
+  const V u = fma(a.r * a.r, exp_tail(a.r), a.r), p = fast_two_sum(one, u, error);
+  return {scale_by_power(p, a.n), scale_by_power(error + r_error, a.n)};
+}
+
 template <LaneType V>
 V sigmoid(const V& x) {
   // e / (1 + e) or 1 / (1 + e) with e = exp(-|x|) <= 1: no overflow, and subnormal results on the left.
-  const V e = exp_nonpositive(-abs(x)), one = x.like(1);
-  const V numerator = select(x < x.like(0), e, one), d = one + e, d_error = e - (d - one);
-  const V q = numerator / d;
-  return fma(fma(-q, d_error, fma(-q, d, numerator)), rough_reciprocal(d), q);
+  const auto e = exp_pair_negative(x);
+  const V one = x.like(1), zero = x.like(0);
+  const auto left = x < zero;
+  const V n = select(left, e.value, one), n_error = select(left, e.error, zero);
+  const V d = one + e.value, d_error = (e.value - (d - one)) + e.error;
+  const V q = n / d;
+  return fma(fma(-q, d_error, fma(-q, d, n) + n_error), rough_reciprocal(d), q);
 }
 
 }  // namespace weft::vecmath

@@ -1,6 +1,6 @@
 #pragma once
 // pow.
-#include "common.h"
+#include "exp.h"
 #include "pow_tables.h"
 
 namespace weft::vecmath {
@@ -9,12 +9,7 @@ namespace weft::vecmath {
 template <LaneType V>
 V exp2_sum(const V& high, const V& low) {
   const V shift = round_shift(high), n = (high + shift) - shift;
-  const V f = (high - n) + low;
-  const V p = f.bits() == 32 ? poly(f, {0x1.62e43p-1, 0x1.ebfbep-3, 0x1.c6af6ap-5, 0x1.3b2a32p-7, 0x1.5f1384p-10, 0x1.4441dcp-13})
-                             : poly(f, {0x1.62e42fefa39efp-1, 0x1.ebfbdff82c5acp-3, 0x1.c6b08d704a223p-5, 0x1.3b2ab6fb9ec9p-7,
-                                        0x1.5d87fe785db28p-10, 0x1.430913130eea7p-13, 0x1.ffcbfdce8a4dbp-17, 0x1.62bfbcdc074e5p-20,
-                                        0x1.b521f839afc4ap-24, 0x1.e62e0a724f353p-28, 0x1.ee71678a1b23cp-32});
-  return scale_by_power(fma(p, f, f.like(1)), n);
+  return exp2_scaled((high - n) + low, n);
 }
 
 // log2 of x >= 0 as an unevaluated sum; the low part means nothing when the high one is infinite.

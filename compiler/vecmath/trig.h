@@ -42,7 +42,9 @@ std::array<V, 3> reduce_huge(const V& a) {
   const V half_pi = constant(a, 0x1.921fb6p0, 0x1.921fb54442d18p0);
   const V half_pi_low = constant(a, -0x1.777a5cp-25, 0x1.1a62633145c07p-54);
   const V r = high * half_pi;
-  return {n + round_shift(a), r, fma(high, half_pi, -r) + fma(high, half_pi_low, low * half_pi)};
+  const V r_low = fma(high, half_pi, -r) + fma(high, half_pi_low, low * half_pi);
+  const V angle = fast_two_sum(r, r_low, low);
+  return {n + round_shift(a), angle, low};
 }
 
 template <LaneType V>
@@ -108,7 +110,9 @@ V tan(const V& x) {
                              0x1.5e4a7c59b7293p-14, 0x1.19fd5e4b23f5cp-14, -0x1.ad114ec108dabp-16, 0x1.972895eb45a84p-15,
                              -0x1.9616ddb517befp-16, 0x1.48292dbb928f4p-17});
   V error = r.low;
-  const V t = fast_two_sum(r.high, fma(r.high * z, p, fma(r.low, z, r.low)), error);
+  const V tail = r.high * z * p, near = r.high + tail;
+  // The derivative of tan is 1 + tan^2.
+  const V t = fast_two_sum(r.high, fma(r.high * z, p, fma(r.low * near, near, r.low)), error);
   // Odd quadrants: -1 / (t + error), corrected once.
   const V q = x.like(-1) / t;
   const V inverse = fma(q, fma(q, error, fma(q, t, x.like(1))), q);

@@ -43,6 +43,11 @@ void softplus(mpfr_ptr y, mpfr_srcptr x) {
     mpfr_log1p(y, y, MPFR_RNDN);
 }
 
+void lgamma(mpfr_ptr y, mpfr_srcptr x) {
+  int sign = 0;
+  mpfr_lgamma(y, &sign, x, MPFR_RNDN);
+}
+
 #define WEFT_MPFR(name, function) \
   {                               \
     #name, [](mpfr_ptr y, mpfr_srcptr x) { function(y, x, MPFR_RNDN); } \
@@ -50,7 +55,11 @@ void softplus(mpfr_ptr y, mpfr_srcptr x) {
 const std::map<std::string, Exact> exact_functions = {
     WEFT_MPFR(exp, mpfr_exp), WEFT_MPFR(expm1, mpfr_expm1), WEFT_MPFR(log, mpfr_log),   WEFT_MPFR(log1p, mpfr_log1p),
     WEFT_MPFR(sin, mpfr_sin), WEFT_MPFR(cos, mpfr_cos),     WEFT_MPFR(tan, mpfr_tan),   WEFT_MPFR(tanh, mpfr_tanh),
-    WEFT_MPFR(erf, mpfr_erf), {"sigmoid", sigmoid},         {"softplus", softplus},
+    WEFT_MPFR(erf, mpfr_erf), {"sigmoid", sigmoid},         {"softplus", softplus},     WEFT_MPFR(exp2, mpfr_exp2),
+    WEFT_MPFR(log2, mpfr_log2), WEFT_MPFR(log10, mpfr_log10), WEFT_MPFR(asin, mpfr_asin), WEFT_MPFR(acos, mpfr_acos),
+    WEFT_MPFR(atan, mpfr_atan), WEFT_MPFR(sinh, mpfr_sinh),   WEFT_MPFR(cosh, mpfr_cosh), WEFT_MPFR(asinh, mpfr_asinh),
+    WEFT_MPFR(acosh, mpfr_acosh), WEFT_MPFR(atanh, mpfr_atanh), WEFT_MPFR(cbrt, mpfr_cbrt),
+    WEFT_MPFR(erfc, mpfr_erfc), {"lgamma", lgamma}, WEFT_MPFR(digamma, mpfr_digamma),
 };
 #undef WEFT_MPFR
 
@@ -67,6 +76,7 @@ Worst worst_f32(const UnaryCase& c, uint64_t stride) {
   Worst worst;
   for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += stride) {
     const float x = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    if (x < c.from) continue;
     worst.add(ulp_error(c.f32(x), c.exact32(x)), x);
   }
   return worst;
@@ -94,6 +104,7 @@ Worst worst_f64(const UnaryCase& c, const Exact& exact, int samples) {
   Real in, out;
   std::mt19937_64 random(1);
   const auto check = [&](double x) {
+    if (x < c.from) return;
     mpfr_set_d(in.v, x, MPFR_RNDN);
     exact(out.v, in.v);
     worst.add(error_f64(c.f64(x), out.v), x);
@@ -113,6 +124,26 @@ Worst worst_f64(const UnaryCase& c, const Exact& exact, int samples) {
   return worst;
 }
 
+// Pairs, f32 against long double, f64 against MPFR.
+void print_binary(const BinaryCase& c, int pairs) {
+  using Exact2 = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
+  static const std::map<std::string, Exact2> exact = {{"pow", mpfr_pow}, {"atan2", mpfr_atan2}, {"hypot", mpfr_hypot}};
+  double worst32 = 0, worst64 = 0;
+  Real x, y, z;
+  std::mt19937_64 random(5);
+  for (int k = 0; k < pairs; ++k) {
+    const auto a = sample_pair<float>(k, random);
+    worst32 = std::max(worst32, ulp_error(c.f32(a[0], a[1]), c.exact(a[0], a[1])));
+    const auto b = sample_pair<double>(k, random);
+    mpfr_set_d(x.v, b[0], MPFR_RNDN);
+    mpfr_set_d(y.v, b[1], MPFR_RNDN);
+    exact.at(c.name)(z.v, x.v, y.v, MPFR_RNDN);
+    worst64 = std::max(worst64, error_f64(c.f64(b[0], b[1]), z.v));
+  }
+  std::printf("%-10s %8.3f %-16s %8.3f\n", c.name, worst32, "(pairs)", worst64);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -127,4 +158,6 @@ int main(int argc, char** argv) {
     std::printf("%-10s %8.3f %-16a %8.3f %-24a\n", c.name, f32.error, f32.x, f64.error, f64.x);
     std::fflush(stdout);
   }
+  for (const auto& c : binary_cases)
+    if (argc <= 3 || c.name == std::string(argv[3])) print_binary(c, 2000 * samples);
 }

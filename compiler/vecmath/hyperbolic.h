@@ -1,0 +1,89 @@
+#pragma once
+// sinh, cosh, asinh, acosh, atanh (tanh is in exp.h).
+#include "log.h"
+
+namespace weft::vecmath {
+
+// Half of sinh or cosh of a >= 0: with e^a = 2^n e^r both are (2^n + 2^-n) / 2 times one series in r and (2^n - 2^-n) / 2 times the other.
+template <LaneType V>
+V half_sinh_cosh(const V& a, bool cosh) {
+  const auto x = split_exp(min_raw(constant(a, 89.5, 710.625), a));
+  const int fraction = fraction_bits(a);
+  const auto n = to_bits(x.shifted) << fraction, base = a.int_like(int64_t{exponent_bias(a) - 2} << fraction);
+  const V up = from_bits(base + n), down = select(x.n < a.like(60), from_bits(base - n), a.like(0));
+  const V plus = up + down, minus = up - down;
+
+  const V r = x.r, z = r * r;
+  const V odd = a.bits() == 32 ? poly(z, {0x1.5554acp-3, 0x1.122acp-7})
+                               : poly(z, {0x1.5555555555559p-3, 0x1.111111110f6p-7, 0x1.a01a01b03d34cp-13, 0x1.71ddf74e0e476p-19,
+                                          0x1.af60c34b8722ap-26});
+  const V even = a.bits() == 32 ? poly(z, {0x1p-1, 0x1.5554e2p-5, 0x1.6d5496p-10})
+                                : poly(z, {0x1p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14fd2p-10, 0x1.a01a01ad98d4cp-16,
+                                           0x1.27e4cbc0dc78ep-22, 0x1.1f8c7b81ceb8p-29});
+  const V sinh_rest = fma(r * z, odd, -x.n_low), cosh_rest = z * even;
+  // The two largest terms are summed exactly.
+  const V first = cosh ? plus : minus, second = cosh ? minus : plus;
+  const V first_low = cosh ? (up - plus) + down : (up - minus) - down;
+  const V sum = fma(second, x.high, first), error = fma(second, x.high, first - sum) + first_low;
+  return sum + fma(first, cosh_rest, fma(second, sinh_rest, error));
+}
+
+template <LaneType V>
+V sinh(const V& x) {
+  const V a = abs(x), half = half_sinh_cosh(a, false);
+  return select(a < constant(x, 0x1p-13, 0x1p-27), x, copysign(half + half, x));
+}
+
+template <LaneType V>
+V cosh(const V& x) {
+  const V half = half_sinh_cosh(abs(x), true);
+  return half + half;
+}
+
+// log(1 + w + w_low), w >= 0 or w < -1 (NaN); where `big`, log(w) + ln2.
+template <LaneType V>
+V log1p_pair(const V& w, const V& w_low, const typename V::Mask& big) {
+  const V one = w.like(1), zero = w.like(0);
+  V c = w;
+  const V u = two_sum(one, w, c);
+  const auto y = log_pair(select(big, w, u), select(big, zero, c + w_low), select(big, one, zero));
+  return log_finish(y.exponent, y.high, y.rest);
+}
+
+template <LaneType V>
+V asinh(const V& x) {
+  // log1p(a + a^2 / (1 + sqrt(a^2 + 1))), or log(2 a) where a^2 is too large.
+  const V a = abs(x), one = x.like(1);
+  const auto big = a > constant(x, 0x1p28, 0x1p58);
+  const V square = a * a, root = sqrt(square + one), gain = square / (one + root);
+  // gain^2 + 2 gain = a^2 gives the error of the gain.
+  const V residual = fma(-gain, gain, square - (gain + gain)) + fma(a, a, -square);
+  const V gain_error = residual * x.like(0.5) * rough_inverse(root);
+  V low = x;
+  const V w = fast_two_sum(a, gain, low);
+  return copysign(log1p_pair(select(big, a, w), low + gain_error, big), x);
+}
+
+template <LaneType V>
+V acosh(const V& x) {
+  // log1p(t + sqrt(t^2 + 2 t)), t = x - 1; the root is carried with its error.
+  const V t = x - x.like(1), two = x.like(2);
+  const auto big = x > constant(x, 0x1p28, 0x1p58);
+  V t2_low = x, low = x;
+  const V t2 = two_sum(t, two, t2_low), p = t * t2, root = sqrt(p);
+  const V error = fma(-root, root, p) + fma(t, t2_low, fma(t, t2, -p));
+  const V w = fast_two_sum(root, t, low);
+  const V y = log1p_pair(select(big, x, w), fma(error * rough_inverse(root), x.like(0.5), low), big);
+  return select(t < x.like(0), x.like(not_a_number), y);
+}
+
+template <LaneType V>
+V atanh(const V& x) {
+  // log1p(2 a / (1 - a)) / 2
+  const V a = abs(x), one = x.like(1), half = x.like(0.5);
+  const V d = one - a, d_error = (one - d) - a, twice = a + a, w = twice / d;
+  const V error = fma(-w, d_error, fma(-w, d, twice)) * rough_inverse(d);
+  return copysign(log1p_pair(w, error, a < x.like(0)) * half, x);
+}
+
+}  // namespace weft::vecmath
