@@ -1,0 +1,200 @@
+// What must hold for every graph: see check_compiled. Returns what failed, or nothing.
+#pragma once
+#include <cstring>
+#include <sstream>
+#include <string>
+
+#include <weft/weft.h>
+
+#include "random_graph.h"
+
+// ---- comparison
+
+inline double ordinal(const weft::Scalar& value) {      // distance between neighbours is 1
+  if (value.dtype() == weft::f32) {
+    const float x = static_cast<float>(value.real());
+    std::int32_t bits;
+    std::memcpy(&bits, &x, 4);
+    return bits < 0 ? -static_cast<double>(bits & 0x7fffffff) : static_cast<double>(bits);
+  }
+  const double x = value.real();
+  std::int64_t bits;
+  std::memcpy(&bits, &x, 8);
+  return bits < 0 ? -static_cast<double>(bits & INT64_MAX) : static_cast<double>(bits);
+}
+inline bool agrees(const weft::Scalar& a, const weft::Scalar& b, double ulps) {
+  if (a == b) return true;
+  if (ulps == 0 || !is_floating(a.dtype()) || std::isnan(a.real()) || std::isnan(b.real())) return false;
+  return std::abs(ordinal(a) - ordinal(b)) <= ulps;
+}
+// "[1, 2]: 3 but 4", or nothing.
+inline std::string difference(const weft::View& got, const weft::View& expected, double ulps) {
+  if (got.dtype() != expected.dtype() || got.shape() != expected.shape()) return "another dtype or shape";
+  std::string text;
+  weft::Index count = 0;
+  for_each_element(got.shape(), [&](const weft::Dims& index) {
+    const auto a = weft::Scalar::load(got.dtype(), element_address(got, index)), b = weft::Scalar::load(got.dtype(), element_address(expected, index));
+    if (agrees(a, b, ulps)) return;
+    if (++count == 1) text = weft::concat(weft::to_text(index), ": got ", to_text(a), ", expected ", to_text(b));
+  });
+  return count == 0 ? "" : weft::concat(text, " (", count, " of ", got.size(), " elements)");
+}
+
+// ---- execution
+
+// Runs units in a hostile order: backwards, in uneven slices, each with scratch full of NaN bits and guarded at its end.
+class HostileExecutor final : public weft::Executor {
+ public:
+  using Executor::run;
+  int threads() const override { return 2; }
+  void run(const weft::Stage& stage, void* const* slots, const weft::Index* sizes) const override {
+    const weft::Index units = stage.units < 0 ? 1 : sizes[stage.units];
+    const weft::Index bytes = stage.scratch < 0 ? 0 : sizes[stage.scratch];
+    constexpr weft::Index guard = 256;
+    const weft::Array memory = weft::Array::empty(weft::u8, {bytes + guard});
+    auto* scratch = static_cast<std::byte*>(memory.data());
+    weft::Index slice = 1;
+    for (weft::Index end = units; end > 0;) {
+      const weft::Index begin = std::max<weft::Index>(0, end - slice);
+      std::memset(scratch, 0xff, static_cast<std::size_t>(bytes));
+      std::memset(scratch + bytes, 0x77, guard);
+      stage.run(slots, sizes, begin, end, bytes > 0 ? scratch : nullptr);
+      for (weft::Index k = 0; k < guard; ++k) WEFT_ASSERT(scratch[bytes + k] == std::byte{0x77}, "scratch overrun by stage ", stage.name);
+      end = begin;
+      slice = slice == 1 ? 3 : 1;
+    }
+  }
+};
+
+// One compiled variant, run in several ways.
+class SwitchExecutor final : public weft::Executor {
+ public:
+  using Executor::run;
+  mutable std::shared_ptr<const Executor> current = std::make_shared<weft::SerialExecutor>();
+  int threads() const override { return 2; }
+  void run(const weft::Stage& stage, void* const* slots, const weft::Index* sizes) const override { current->run(stage, slots, sizes); }
+};
+
+// ---- the property
+
+inline std::string check_text(const weft::Graph& graph) {
+  const std::string text = to_text(graph);
+  const weft::Graph parsed = weft::parse(text);
+  if (!same(parsed, graph)) return "parse(to_text(g)) is another graph";
+  if (to_text(parsed) != text) return "to_text(parse(t)) is another text:\n" + to_text(parsed);
+  return "";
+}
+
+// All floats of all live nodes are whole numbers so small that no rounding and no order of folding can matter.
+inline bool is_exact(const weft::Graph& graph, const std::vector<weft::Array>& inputs) {
+  using weft::Op;
+  const std::vector<weft::NodeId> live = live_nodes(graph, graph.outputs);
+  const weft::Bindings bindings = bind_symbols(graph, graph.inputs, inputs);
+  const std::vector<weft::Array> values = interpret(graph, live, graph.inputs, inputs);
+  std::vector<double> largest(graph.size(), 0.0);
+  for (std::size_t k = 0; k < live.size(); ++k) {
+    const weft::Node& node = graph.node(live[k]);
+    if (!is_floating(node.dtype)) continue;
+    bool exact = !is_transcendental(node.op, node.dtype) && node.op != Op::rsqrt && node.accumulator != weft::AccumulatorId::prod;
+    double& most = largest[live[k].value];
+    for_each_element(values[k].shape(), [&](const weft::Dims& index) {
+      const double x = values[k].get(index).as_double();
+      exact = exact && x == std::trunc(x);
+      most = std::max(most, std::abs(x));
+    });
+    if (node.accumulator == weft::AccumulatorId::sum) {   // 4096 terms of at most 64 * 64: below 2^24
+      exact = exact && node.op != Op::divide && node.op != Op::reciprocal && node.op != Op::sqrt;
+      for (std::size_t axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis)
+        exact = exact && node.domain[axis].evaluate(bindings) <= 4096;
+      for (int p = 0; p < graph.arity(live[k]); ++p) exact = exact && largest[graph.operand(live[k], p).value] <= 60;
+    }
+    if (!exact || most > 4096) return false;
+  }
+  return true;
+}
+
+inline bool is_integral(const weft::Graph& graph) {
+  for (weft::NodeId id : live_nodes(graph, graph.outputs))
+    if (is_floating(graph.node(id).dtype)) return false;
+  return true;
+}
+
+inline std::string compare_all(const std::vector<weft::Array>& got, const std::vector<weft::Array>& expected, const std::vector<double>& ulps, const char* what) {
+  for (std::size_t k = 0; k < got.size(); ++k)
+    if (ulps[k] >= 0)
+      if (const std::string text = difference(got[k], expected[k], ulps[k]); !text.empty()) return weft::concat(what, ": output ", k, " at ", text);
+  return "";
+}
+
+inline std::string run_layouts(const weft::Function& f, const std::vector<weft::Array>& inputs, const std::vector<weft::Array>& expected,
+                               RandomSource& random, const char* what) {
+  std::vector<weft::Array> arrays, outputs;
+  std::string layouts;
+  for (const weft::Array& input : inputs) {
+    arrays.push_back(in_other_layout(random, input));
+    layouts += " " + weft::to_text(arrays.back().strides());
+  }
+  layouts += " ->";
+  for (const weft::Array& result : expected) {
+    outputs.push_back(other_layout(random, result.dtype(), result.shape(), 0x33));
+    layouts += " " + weft::to_text(outputs.back().strides());
+  }
+  // Everything within the range of an output that is no element: a copy to compare with.
+  std::vector<std::vector<std::byte>> before;
+  for (const weft::Array& output : outputs) {
+    const auto [first, last] = output.byte_range();
+    before.emplace_back(first, last);
+  }
+  f.run(arrays, outputs);
+  const std::vector<double> exact(expected.size(), 0.0);
+  const std::string text = compare_all(outputs, expected, exact, what);
+  if (!text.empty()) return text + "\n  strides" + layouts;
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const auto first = outputs[k].byte_range().first;
+    for_each_element(outputs[k].shape(), [&](const weft::Dims& index) {
+      std::memset(before[k].data() + (element_address(outputs[k], index) - first), 0, size_of(outputs[k].dtype()));
+      std::memset(element_address(outputs[k], index), 0, size_of(outputs[k].dtype()));
+    });
+    if (!before[k].empty() && std::memcmp(before[k].data(), first, before[k].size()) != 0)
+      return weft::concat(what, ": output ", k, ": bytes between its elements were written\n  strides", layouts);
+  }
+  return "";
+}
+
+// verify after every pass; texts read back; the passes keep the meaning; compiled code gives the interpreter's bits on
+// the final graph, in any order of units, on 1, 2 and 7 threads, and for any layout of inputs and outputs.
+inline std::string check_compiled(const weft::Graph& graph, const std::vector<weft::Array>& inputs, std::uint64_t seed) {
+  SeededSource random(seed ^ 0x5eed);
+  try {
+    verify(graph);
+    if (const std::string text = check_text(graph); !text.empty()) return text;
+    const std::vector<weft::Array> original = interpret(graph, graph.outputs, graph.inputs, inputs);
+    auto executor = std::make_shared<SwitchExecutor>();
+    const weft::Function f = compile(graph, {.threads = 2, .executor = executor, .verify = true, .trace = ""});
+    const weft::Graph& last = f.final_graph();
+    if (const std::string text = check_text(last); !text.empty()) return "final graph: " + text;
+    const std::vector<weft::Array> expected = interpret(last, last.outputs, last.inputs, inputs);
+    if (is_integral(graph) || is_exact(graph, inputs))
+      if (const std::string text = compare_all(expected, original, std::vector<double>(expected.size(), 0.0), "passes change the meaning"); !text.empty())
+        return text + "\nfinal " + to_text(last);
+
+    const std::vector<int> classes = comparable(last);
+    std::vector<double> ulps;
+    for (weft::NodeId id : last.outputs) ulps.push_back(classes[id.value] == 0 ? 0.0 : classes[id.value] == 1 ? 4.0 : -1.0);
+    const std::vector<weft::Array> compiled = f(inputs);
+    if (const std::string text = compare_all(compiled, expected, ulps, "compiled against interpreted"); !text.empty()) return text + "\nfinal " + to_text(last);
+    const std::vector<double> exact(ulps.size(), 0.0);
+    executor->current = std::make_shared<HostileExecutor>();
+    if (const std::string text = compare_all(f(inputs), compiled, exact, "another order of units"); !text.empty()) return text + "\nfinal " + to_text(last);
+    for (int threads : {2, 7}) {
+      executor->current = weft::make_executor(threads);
+      if (const std::string text = compare_all(f(inputs), compiled, exact, "threads"); !text.empty()) return text + "\nfinal " + to_text(last);
+    }
+    if (const std::string text = run_layouts(f, inputs, compiled, random, "another layout"); !text.empty()) return text + "\nfinal " + to_text(last);
+    executor->current = std::make_shared<HostileExecutor>();
+    if (const std::string text = run_layouts(f, inputs, compiled, random, "a third layout"); !text.empty()) return text + "\nfinal " + to_text(last);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
