@@ -1,6 +1,7 @@
 #include <weft/function.h>
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <mutex>
 
@@ -40,6 +41,7 @@ struct Call::State {
   std::vector<std::shared_ptr<void>> memory;                       // temporaries and partial results
   std::vector<Array> inputs, outputs;                              // kept alive
   std::vector<std::pair<Array, Array>> copies;                     // results that overlap something: from, to
+  std::deque<Array> scalars;                                       // constants that are read as arrays
   Index temporary_bytes = 0;
 };
 
@@ -154,7 +156,6 @@ void fill_tables(Call::State& call, const Bindings& bindings) {
   const Graph& graph = call.function->graph;
   std::vector<const View*> arrays;
   std::unordered_map<NodeId, const View*> known;
-  std::vector<Array> constants;
   for (std::size_t k = 0; k < call.inputs.size(); ++k) known[graph.inputs[k]] = &call.inputs[k];
   for (std::size_t k = 0; k < call.outputs.size(); ++k) known[graph.outputs[k]] = &call.outputs[k];
   for (const Slot& slot : plan.slots) {
@@ -167,7 +168,16 @@ void fill_tables(Call::State& call, const Bindings& bindings) {
       continue;
     }
     auto found = known.find(slot.node);
-    const View* array = found != known.end() ? found->second : &std::get<Array>(graph.node(slot.node).payload);
+    const View* array = found != known.end() ? found->second : nullptr;
+    if (!array) {
+      const Node& node = graph.node(slot.node);
+      if (auto* scalar = std::get_if<Scalar>(&node.payload)) {
+        call.scalars.push_back(Array::scalar(*scalar));
+        array = &call.scalars.back();
+      } else {
+        array = &std::get<Array>(node.payload);
+      }
+    }
     call.slots.push_back(array->data());
     arrays.push_back(array);
   }

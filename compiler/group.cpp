@@ -21,6 +21,13 @@ struct Draft {
 
 constexpr std::size_t max_axes = 48;
 
+// Two axes of a node cannot run over one loop: x[i] + x[j] reads x twice.
+bool are_distinct(const std::vector<int>& axes) {
+  for (std::size_t a = 0; a < axes.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) if (axes[a] >= 0 && axes[a] == axes[b]) return false;
+  return true;
+}
+
 class Grouper {
  public:
   Grouper(const Graph& graph, const Hints& hints, std::vector<int>& nest_of)
@@ -101,7 +108,7 @@ class Grouper {
         axes[d] = axis;
       }
     }
-    return true;
+    return are_distinct(axes);
   }
   bool join_reader(NodeId id, NodeId reader) {
     const int nest = nest_of_[reader.value];
@@ -171,7 +178,7 @@ class Grouper {
         bound = placed.axes[d];
       }
     }
-    return true;
+    return are_distinct(axes);
   }
 
   // Prefers the axes along which the nest already reads the same arrays.

@@ -18,6 +18,7 @@ std::span<const GraphPass> graph_passes();
 Graph run_graph_passes(Graph graph, const Options& options);
 
 // Every fold over several axes becomes folds over one axis each, the last first: the order that weft/accumulator.h defines.
+// Folded axes of extent 1 go.
 Graph split_folds(const Graph& graph);          // split_folds.cpp
 
 }  // namespace weft

@@ -6,6 +6,7 @@ namespace weft {
 namespace {
 
 constexpr int cheap = 3;       // vector instructions, loads included: not worth a row
+constexpr int large = 400;     // vector instructions of a loop that takes no more values from others
 
 void number_loops(const Level& level, int parent, int depth, Placement& out) {
   const int self = static_cast<int>(out.loops.size());
@@ -53,7 +54,8 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
   p.kept.assign(count, false);
   for (std::size_t k = 0; k < count; ++k) p.place_of[nest.nodes[k].node] = static_cast<int>(k);
   number_loops(nest.root, -1, 0, p);
-  std::vector<int> cost(count, 0);
+  std::vector<int> cost(count, 0), weight(p.loops.size(), 0);
+  for (std::size_t k = 0; k < count; ++k) weight[static_cast<std::size_t>(p.home[k])] += op_cost(graph.node(nest.nodes[k].node).op);
   std::vector<std::set<int>> demand(count);
   for (std::size_t k = 0; k < count; ++k) {
     p.result_home.push_back(loop_of_result(graph, nest, p, static_cast<int>(k)));
@@ -74,13 +76,16 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
     const Node& node = graph.node(id);
     const int home = p.result_home[k];
     const bool fold = node.mode == Mode::accumulate;
-    bool elsewhere = false, same_depth = true;
+    bool elsewhere = false, same_depth = true, moves = demand[k].size() == 1;
     for (int loop : demand[k]) {
       elsewhere |= loop != home;
+      moves &= weight[static_cast<std::size_t>(loop)] + op_cost(node.op) <= large;
       same_depth &= p.loops[static_cast<std::size_t>(loop)].level->var == p.loops[static_cast<std::size_t>(home)].level->var;
     }
-    if (elsewhere && !fold && node.kind == Kind::apply && same_depth && !schedule.stored[id.value] && (demand[k].size() == 1 || cost[k] <= cheap)) {
+    if (elsewhere && !fold && node.kind == Kind::apply && same_depth && !schedule.stored[id.value] && (moves || cost[k] <= cheap)) {
       p.computed_in[k] = demand[k];
+      for (int loop : demand[k]) weight[static_cast<std::size_t>(loop)] += op_cost(node.op);
+      if (!demand[k].contains(home)) weight[static_cast<std::size_t>(home)] -= op_cost(node.op);
     } else {
       p.computed_in[k] = {p.home[k]};
       p.kept[k] = elsewhere;

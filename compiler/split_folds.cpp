@@ -8,6 +8,22 @@
 namespace weft {
 namespace {
 
+// Without folded axes of extent 1: the fold of one element is that element, to the bit.
+void drop_unit_folds(Node& node, std::vector<Operand>& operands) {
+  for (int axis = static_cast<int>(node.domain.size()); axis-- > node.kept;) {
+    if (!node.domain[static_cast<std::size_t>(axis)].is(1)) continue;
+    node.domain.erase(node.domain.begin() + axis);
+    for (Operand& operand : operands)
+      for (AxisRef& ref : operand.map) {
+        if (ref.axis == axis) ref = {-1, ref.start, 1};
+        else if (ref.axis > axis) --ref.axis;
+      }
+  }
+  if (node.kept < static_cast<int>(node.domain.size())) return;
+  node.mode = Mode::broadcast;
+  node.accumulator = AccumulatorId::none;
+}
+
 // The node folds its last axis and keeps the others; then a fold of each remaining axis, from the last to the first.
 NodeId fold_one_by_one(Graph& to, Node node, std::vector<Operand> operands) {
   const int kept = node.kept;
@@ -30,8 +46,15 @@ Graph split_folds(const Graph& graph) {
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const NodeId id = id_of(k);
     const Node& node = graph.node(id);
-    if (node.kept + 1 < static_cast<int>(node.domain.size())) rebuild.set(id, fold_one_by_one(rebuild.to, node, rebuild.operands(id)));
-    else rebuild.copy(id);
+    if (node.mode == Mode::broadcast) {
+      rebuild.copy(id);
+      continue;
+    }
+    Node folded = node;
+    std::vector<Operand> operands = rebuild.operands(id);
+    drop_unit_folds(folded, operands);
+    rebuild.set(id, folded.mode == Mode::broadcast ? rebuild.to.add(std::move(folded), std::move(operands))
+                                                   : fold_one_by_one(rebuild.to, std::move(folded), std::move(operands)));
   }
   return rebuild.finish();
 }
