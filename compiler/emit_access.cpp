@@ -22,21 +22,24 @@ Value* KernelEmitter::slot_base(int slot) {
   return base;
 }
 
-// Scratch of this thread: `copies` rows of the buffer's elements.
-Value* KernelEmitter::row_memory(int buffer, Index copies) {
+// Room in the scratch of a thread for `copies` rows of the buffer's elements: its offset.
+Extent KernelEmitter::reserve_rows(int buffer, Index copies) {
   const Buffer& row = program_.buffers[static_cast<std::size_t>(buffer)];
-  Value* memory = entry_.CreateInBoundsGEP(b_.getInt8Ty(), function_->getArg(4), size(scratch_));
+  const Extent offset = scratch_;
   const Extent bytes = row_elements(row) * Extent(static_cast<Index>(size_of(row.dtype)) * copies);
   scratch_ = scratch_ + floor_div(bytes + 63, 64) * Extent(64);
-  return memory;
+  return offset;
 }
+
+// Computed where it is used: thousands of rows must not live in registers through the whole function.
+Value* KernelEmitter::scratch_at(const Extent& offset) { return b_.CreateInBoundsGEP(b_.getInt8Ty(), function_->getArg(4), size(offset)); }
 
 Value* KernelEmitter::base_of(int number_of_buffer) {
   const auto k = static_cast<std::size_t>(number_of_buffer);
   const Buffer& buffer = program_.buffers[k];
   if (buffer.place == Place::row) {
-    if (!row_bases_[k]) row_bases_[k] = row_memory(number_of_buffer, 1);
-    return row_bases_[k];
+    if (!row_offsets_[k]) row_offsets_[k] = reserve_rows(number_of_buffer, 1);
+    return scratch_at(*row_offsets_[k]);
   }
   return slot_base(slots_[k]);
 }

@@ -37,12 +37,13 @@ void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
     } else if (fold.row < 0) {
       state.cell = stack_cell(memory_type(context_, fold.dtype, state.slots), "slots");
     } else {
-      state.memory = row_memory(fold.row, state.slots);
-      row_bases_[static_cast<std::size_t>(fold.row)] = state.memory;
+      const Extent offset = reserve_rows(fold.row, state.slots);
+      row_offsets_[static_cast<std::size_t>(fold.row)] = offset;
+      state.memory = scratch_at(offset);
       state.elements = size(row_elements(program_.buffers[static_cast<std::size_t>(fold.row)]));
     }
     if (!stack) continue;
-    if (fold.row >= 0) state.stack = row_memory(fold.row, fold_stack_rows);
+    if (fold.row >= 0) state.stack = scratch_at(reserve_rows(fold.row, fold_stack_rows));
     else state.stack = stack_cell(llvm::ArrayType::get(memory_type(context_, fold.dtype, 1), fold_stack_rows), "leaves");
   }
 }

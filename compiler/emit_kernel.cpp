@@ -39,7 +39,7 @@ llvm::Function* KernelEmitter::begin_function(const std::string& name) {
   entry_.SetInsertPoint(entry);
   entry_.SetInsertPoint(entry_.CreateBr(start));
   b_.SetInsertPoint(start);
-  row_bases_.assign(program_.buffers.size(), nullptr);
+  row_offsets_.assign(program_.buffers.size(), std::nullopt);
   slot_bases_.clear();
   size_values_.clear();
   scratch_ = 0;

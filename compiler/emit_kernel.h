@@ -77,7 +77,8 @@ class KernelEmitter {
   Value* sizes_entry(int number);
   Value* slot_base(int slot);
   Value* base_of(int buffer);
-  Value* row_memory(int buffer, Index copies);
+  Extent reserve_rows(int buffer, Index copies);
+  Value* scratch_at(const Extent& offset);
   StrideClass class_of(const Buffer& buffer, std::size_t dim) const;
   Value* stride_bytes(const Buffer& buffer, int slot, std::size_t dim);
   Value* index_of(const Buffer& buffer, const Subscript& subscript, int skip_axis);
@@ -101,7 +102,7 @@ class KernelEmitter {
   llvm::IRBuilder<> entry_;                     // appends to the entry block
   llvm::Function* function_ = nullptr;
   std::vector<int> slots_;                      // by buffer
-  std::vector<Value*> row_bases_;               // by buffer
+  std::vector<std::optional<Extent>> row_offsets_;   // by buffer: where its row lies in scratch
   std::vector<Value*> slot_bases_;
   std::unordered_map<int, Value*> size_values_;
   Extent scratch_;                              // bytes used so far

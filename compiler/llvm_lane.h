@@ -2,7 +2,8 @@
 // `Lane`: the lane model that emits LLVM instructions. A Lane is a value of type float, double or a fixed vector of these, with
 // the builder that makes more of them. Nothing here sets a fast-math flag, and a builder handed in must have none set.
 //
-// `rare` opens basic blocks: after a call that may use it, ask the builder for the current block instead of remembering one.
+// `rare` opens basic blocks: the builder must stand at the end of a block, and after a call that may use it, ask the builder for
+// the current block instead of remembering one.
 // Where the function has target features +avx512f (and vl) in its attributes, scaling, splitting and table lookup become one
 // instruction. The results are the same bits on every target.
 #include "lane.h"

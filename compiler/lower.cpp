@@ -31,6 +31,8 @@ class Lowering {
     program_.block = nest.block;
   }
   Program run() {
+    for (std::size_t k = 0; k < nest_.nodes.size(); ++k)
+      if (graph_.node(nest_.nodes[k].node).mode == Mode::accumulate) fold_places_.push_back(static_cast<int>(k));
     program_.root = lower_loop(nest_.root);
     return std::move(program_);
   }
@@ -198,8 +200,8 @@ class Lowering {
     frames_.back().loop.var = level.var;
     frames_.back().loop.mark = level.var.axis < 0 ? Mark::once : frames_.size() == 1 ? Mark::units : level.var.part == Part::block ? Mark::block : level.lanes ? Mark::lanes : Mark::serial;
     const int index = frames_.back().index;
-    for (std::size_t k = 0; k < nest_.nodes.size(); ++k)
-      if (graph_.node(nest_.nodes[k].node).mode == Mode::accumulate && ends_fold(static_cast<int>(k), index)) open_fold(static_cast<int>(k));
+    for (int place : fold_places_)
+      if (ends_fold(place, index)) open_fold(place);
     for (const auto& item : level.body) {
       if (auto* inner = std::get_if<Level>(&item)) {
         Loop loop = lower_loop(*inner);
@@ -317,6 +319,7 @@ class Lowering {
   const Schedule& schedule_;
   const Nest& nest_;
   Placement placement_;
+  std::vector<int> fold_places_;
   std::vector<int> fold_of_;
   Program program_;
   std::vector<Frame> frames_;
