@@ -8,7 +8,7 @@ int main() {
   auto x = g.input("x", weft::f32, {"n", "m"});
   auto w = g.input("w", weft::f32, {"m"});
   auto y = g.input("y", weft::f32, {"n"});
-  auto loss = mean(square(sum(x * w, {1}) - y));
+  auto loss = sum(square(sum(x * w, 1) - y));
   auto gradient = grad(loss, {w})[0];
 
   auto f = weft::compile({loss, gradient}, {x, w, y});
@@ -18,5 +18,5 @@ int main() {
   const auto values = out[1].to_vector<float>();
   std::cout << "loss " << out[0].at<float>({}) << ", gradient " << values[0] << " " << values[1] << " " << values[2] << "\n\n"
             << f.graph() << "\n" << f.schedule() << "\n" << f.program();
-  return out[0].at<float>({}) == 6.5f && values == std::vector<float>{-14, -19, -24} ? 0 : 1;
+  return out[0].at<float>({}) == 13 && values == std::vector<float>{-28, -38, -48} ? 0 : 1;
 }
