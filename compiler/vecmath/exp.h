@@ -46,13 +46,13 @@ V exp_nonpositive(const V& x) {
   return scale_by_power(fma(fma(exp_tail(a.r), a.r, one), a.r, one), a.n);
 }
 
-// exp(x). f32 @32:exp@ ULP, f64 @64:exp@ ULP, all x. exp(-inf) = +0, overflow to inf, gradual underflow.
+// exp(x). f32 0.88 ULP, f64 0.89 ULP, all x. exp(-inf) = +0, overflow to inf, gradual underflow.
 template <LaneType V>
 V exp(const V& x) {
   return exp_nonpositive(min_raw(constant(x, 89, 710), x));
 }
 
-// 2^x. f32 @32:exp2@ ULP, f64 @64:exp2@ ULP, all x; exact for integral x. exp2(-inf) = +0.
+// 2^x. f32 0.83 ULP, f64 0.94 ULP, all x; exact for integral x. exp2(-inf) = +0.
 template <LaneType V>
 V exp2(const V& x) {
   const V clamped = max_raw(constant(x, -151, -1076), min_raw(constant(x, 129, 1025), x)), shift = round_shift(x);
@@ -81,7 +81,7 @@ Expm1<V> expm1_sum(const V& x, bool half) {
   return {sum, fma(power, rest, error)};
 }
 
-// exp(x) - 1. f32 @32:expm1@ ULP, f64 @64:expm1@ ULP, all x. expm1(-0) = -0, expm1(-inf) = -1.
+// exp(x) - 1. f32 1.00 ULP, f64 1.26 ULP, all x. expm1(-0) = -0, expm1(-inf) = -1.
 template <LaneType V>
 V expm1(const V& x) {
   const auto half = expm1_sum(max_raw(constant(x, -18, -38), min_raw(constant(x, 89, 710), x)), true);
@@ -109,7 +109,7 @@ V tanh_f32(const V& x) {
   return copysign(select(a > one, far, near), x);  // near for NaN
 }
 
-// tanh(x). f32 @32:tanh@ ULP, f64 @64:tanh@ ULP, all x. tanh(-0) = -0, tanh(+-inf) = +-1.
+// tanh(x). f32 0.96 ULP, f64 1.07 ULP, all x. tanh(-0) = -0, tanh(+-inf) = +-1.
 template <LaneType V>
 V tanh(const V& x) {
   if (x.bits() == 32) return tanh_f32(x);
@@ -138,7 +138,7 @@ ExpPair<V> exp_pair_negative(const V& x) {
   return {scale_by_power(p, a.n), scale_by_power(error + r_error, a.n)};
 }
 
-// 1 / (1 + exp(-x)). f32 @32:sigmoid@ ULP, f64 @64:sigmoid@ ULP, all x, subnormal results included. 0 at -inf, 1 at inf.
+// 1 / (1 + exp(-x)). f32 0.90 ULP, f64 0.80 ULP, all x, subnormal results included. 0 at -inf, 1 at inf.
 template <LaneType V>
 V sigmoid(const V& x) {
   // e / (1 + e) or 1 / (1 + e) with e = exp(-|x|) <= 1: no overflow, and subnormal results on the left.

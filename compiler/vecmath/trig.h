@@ -89,19 +89,19 @@ V sin_shifted(const V& x, int quadrants, const typename V::Int& sign) {
   return from_bits(to_bits(y) ^ ((q >> 1) << (x.bits() - 1)) ^ sign);
 }
 
-// sin(x). f32 @32:sin@ ULP, f64 @64:sin@ ULP, every finite x. sin(-0) = -0, sin(+-inf) = NaN.
+// sin(x). f32 0.87 ULP, f64 0.80 ULP, every finite x. sin(-0) = -0, sin(+-inf) = NaN.
 template <LaneType V>
 V sin(const V& x) {
   return sin_shifted(x, 0, sign_bit(x));
 }
 
-// cos(x). f32 @32:cos@ ULP, f64 @64:cos@ ULP, every finite x. cos(+-inf) = NaN.
+// cos(x). f32 0.88 ULP, f64 0.81 ULP, every finite x. cos(+-inf) = NaN.
 template <LaneType V>
 V cos(const V& x) {
   return sin_shifted(x, 1, x.int_like(0));
 }
 
-// tan(x). f32 @32:tan@ ULP, f64 @64:tan@ ULP, every finite x. tan(-0) = -0, tan(+-inf) = NaN.
+// tan(x). f32 1.09 ULP, f64 1.06 ULP, every finite x. tan(-0) = -0, tan(+-inf) = NaN.
 template <LaneType V>
 V tan(const V& x) {
   const auto r = reduce_angle(abs(x));

@@ -1,4 +1,4 @@
-#include "math/functions.h"
+#include "../math/functions.h"
 
 #include <doctest/doctest.h>
 
