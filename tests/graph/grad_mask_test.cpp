@@ -66,7 +66,10 @@ TEST_CASE("a branch not taken leaks neither NaN nor infinity, in first and secon
       {"reciprocal", {0, 2}, {0, -0.25}, [](const Expr& x) { return where(x != 0, reciprocal(x), 0); }},
       {"power", {0, 4}, {0, 0.25}, [](const Expr& x) { return where(x > 0, power(x, 0.5), 0); }},
       {"two branches", {0, -1, 3}, {0, 1, 1 / 3.0 + 1}, [](const Expr& x) { return where(x > 2, log(x), 0) + where(x != 0, x + 0 * log(x * x), 0); }},
-      {"broadcast", {0, 2}, {0, 1.5}, [](const Expr& x) { return sum(where(expand_dims(x, 1) > broadcast_to(x.graph().constant(vec({0.5, 0.25, 7})), {2, 3}), expand_dims(log(x), 1), 0) * 1.5, {1}); }},
+      {"broadcast", {0, 2}, {0, 1.5}, [](const Expr& x) {
+         const Expr bounds = broadcast_to(x.graph().constant(vec({0.5, 0.25, 7})), {2, 3});
+         return sum(where(expand_dims(x, 1) > bounds, expand_dims(log(x), 1), 0) * 1.5, {1});
+       }},
   };
   for (const Leak& leak : leaks) {
     CAPTURE(std::string(leak.name));

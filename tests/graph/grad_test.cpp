@@ -138,9 +138,12 @@ TEST_CASE("every error of grad and vjp, before any node is added") {
   const Expr y = x * 2, loss = sum(x * cast(k, f64)), whole = sum(k), z = y + w;
   const Expr seed32 = cast(x, f32), seed0 = sum(x);
   const std::size_t size = g.size();
-  CHECK(error_text([&] { grad(y, {x}); }) == "usage: grad: " + y.name() + " has shape [n], and a loss has rank 0\n  sum it, or use vjp with a seed of that shape");
-  CHECK(error_text([&] { grad(whole, {x}); }) == "dtype: grad: " + whole.name() + " is i64, and only floating values have gradients\n  cast it to a floating dtype before it is used");
-  CHECK(error_text([&] { grad(loss, {k}); }) == "dtype: grad: %k is i32, and only floating values have gradients\n  cast it to a floating dtype before it is used");
+  CHECK(error_text([&] { grad(y, {x}); }) == "usage: grad: " + y.name() + " has shape [n], and a loss has rank 0\n"
+        "  sum it, or use vjp with a seed of that shape");
+  CHECK(error_text([&] { grad(whole, {x}); }) == "dtype: grad: " + whole.name() + " is i64, and only floating values have gradients\n"
+        "  cast it to a floating dtype before it is used");
+  CHECK(error_text([&] { grad(loss, {k}); }) == "dtype: grad: %k is i32, and only floating values have gradients\n"
+        "  cast it to a floating dtype before it is used");
   CHECK(error_text([&] { grad(loss, {w}); }) == "usage: grad: " + loss.name() + " does not depend on %w\n  pass Disconnected::zero to get zeros");
   CHECK(error_text([&] { grad(loss, {foreign}); }) == "usage: grad: %z belongs to graph \"theirs\", not to \"mine\"");
   CHECK(error_text([&] { grad(Expr(), {x}); }) == "usage: grad: got an empty Expr");

@@ -31,7 +31,7 @@ struct Problem {
   std::vector<weft::Array> arrays;
   explicit Problem(const std::vector<weft::Array>& values) {
     for (const weft::Array& value : values) {
-      x.push_back(g.input("x" + std::to_string(x.size()), weft::f64, weft::Shape(value.shape().begin(), value.shape().end())));
+      x.push_back(g.input(weft::concat("x", x.size()), weft::f64, weft::Shape(value.shape().begin(), value.shape().end())));
       arrays.push_back(value);
     }
   }

@@ -85,7 +85,8 @@ std::vector<double> special_values(DType dtype, RuleClass kind) {
   }
   const double inf = std::numeric_limits<double>::infinity();
   values = {0.0, 1, 2, 3, 127};
-  if (is_floating(dtype)) values.insert(values.end(), {-0.0, inf, -inf, std::nan(""), 5e-324, -5e-324, 1e-45, 2.2250738585072014e-308, 1.1754944e-38, 1.7976931348623157e308, 0.5, -0.1});
+  if (is_floating(dtype)) values.insert(values.end(), {-0.0, inf, -inf, std::nan(""), 5e-324, -5e-324, 1e-45, 2.2250738585072014e-308, 1.1754944e-38, 1.7976931348623157e308,
+                                0.5, -0.1});
   if (!is_unsigned_integer(dtype) && !is_boolean(dtype)) values.insert(values.end(), {-1, -2, -128});
   for (int k = 0; k < 24; ++k) values.push_back(std::ldexp(std::uniform_real_distribution(1.0, 2.0)(random), static_cast<int>(random() % 60) - 30));
   return values;
