@@ -6,7 +6,6 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "jit.h"
 
 namespace weft {
 
@@ -24,10 +23,8 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const
   }
 }
 
-llvm::Function* KernelEmitter::begin_function(const std::string& name) {
-  auto* pointer = b_.getPtrTy();
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, b_.getInt64Ty(), b_.getInt64Ty(), pointer}, false);
-  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
+void KernelEmitter::start_function(llvm::FunctionType* type, const std::string& name, llvm::Function::LinkageTypes linkage) {
+  function_ = llvm::Function::Create(type, linkage, name, module_);
   const char* names[] = {"slots", "sizes", "begin", "end", "scratch"};
   for (unsigned k = 0; k < 5; ++k) function_->getArg(k)->setName(names[k]);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
@@ -39,6 +36,12 @@ llvm::Function* KernelEmitter::begin_function(const std::string& name) {
   entry_.SetInsertPoint(entry);
   entry_.SetInsertPoint(entry_.CreateBr(start));
   b_.SetInsertPoint(start);
+}
+
+// A stage: the signature of StageFn, and nothing known yet.
+void KernelEmitter::begin_function(const std::string& name) {
+  auto* pointer = b_.getPtrTy();
+  start_function(llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, b_.getInt64Ty(), b_.getInt64Ty(), pointer}, false), name, llvm::Function::ExternalLinkage);
   row_offsets_.assign(program_.buffers.size(), std::nullopt);
   slot_bases_.clear();
   size_values_.clear();
@@ -47,7 +50,6 @@ llvm::Function* KernelEmitter::begin_function(const std::string& name) {
   packs_.assign(program_.values.size(), {});
   axis_index_.assign(program_.axes.size(), nullptr);
   folds_.assign(program_.folds.size(), {});
-  return function_;
 }
 
 void KernelEmitter::end_function() {
@@ -62,38 +64,36 @@ Range KernelEmitter::range_of(int axis) {
   return {number(0), size(program_.axes[static_cast<std::size_t>(axis)].extent)};
 }
 
-void KernelEmitter::emit_body(const Loop& loop) {
-  for (const Item& item : loop.body) {
-    if (auto* inner = std::get_if<Loop>(&item)) {
-      if (inner->mark == Mark::lanes) emit_lanes(*inner);
-      else if (inner->mark == Mark::block) emit_blocks(*inner);
-      else emit_serial(*inner);
-    } else if (auto* load = std::get_if<Load>(&item)) {
-      scalars_[static_cast<std::size_t>(load->result)] = scalar_load(*load);
-    } else if (auto* store = std::get_if<Store>(&item)) {
-      scalar_store(*store);
-    } else if (auto* compute = std::get_if<Compute>(&item)) {
-      std::vector<Value*> operands;
-      std::vector<DType> dtypes;
-      for (const Arg& arg : compute->args) operands.push_back(scalar(arg)), dtypes.push_back(dtype_of_arg(arg));
-      scalars_[static_cast<std::size_t>(compute->result)] = emit_op(b_, compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)]);
+void KernelEmitter::emit_item(const Item& item) {
+  if (auto* inner = std::get_if<Loop>(&item)) {
+    if (inner->mark == Mark::lanes) emit_lanes(*inner);
+    else if (inner->mark == Mark::block) emit_blocks(*inner);
+    else emit_serial(*inner);
+  } else if (auto* load = std::get_if<Load>(&item)) {
+    scalars_[static_cast<std::size_t>(load->result)] = scalar_load(*load);
+  } else if (auto* store = std::get_if<Store>(&item)) {
+    scalar_store(*store);
+  } else if (auto* compute = std::get_if<Compute>(&item)) {
+    std::vector<Value*> operands;
+    std::vector<DType> dtypes;
+    for (const Arg& arg : compute->args) operands.push_back(scalar(arg)), dtypes.push_back(dtype_of_arg(arg));
+    scalars_[static_cast<std::size_t>(compute->result)] = emit_op(b_, compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)]);
+  } else {
+    const auto& accumulate = std::get<Accumulate>(item);
+    const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate.fold)];
+    const FoldState& state = folds_[static_cast<std::size_t>(accumulate.fold)];
+    llvm::Type* type = memory_type(context_, fold.dtype, 1);
+    Value* place = nullptr;
+    if (fold.row < 0) {
+      place = b_.CreateGEP(type, state.cell, fold_slot(fold, state));
     } else {
-      const auto& accumulate = std::get<Accumulate>(item);
-      const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate.fold)];
-      const FoldState& state = folds_[static_cast<std::size_t>(accumulate.fold)];
-      llvm::Type* type = memory_type(context_, fold.dtype, 1);
-      Value* place = nullptr;
-      if (fold.row < 0) {
-        place = b_.CreateGEP(type, state.cell, fold_slot(fold, state));
-      } else {
-        std::vector<Subscript> at;
-        for (int axis : fold.row_axes) at.push_back({axis, 0, 1, -1});
-        place = b_.CreateGEP(type, address(fold.row, at), b_.CreateMul(fold_slot(fold, state), state.elements));
-      }
-      const llvm::Align align(size_of(fold.dtype));
-      Value* old = from_memory(b_.CreateAlignedLoad(type, place, align), fold.dtype);
-      b_.CreateAlignedStore(to_memory(emit_combine(b_, fold.accumulator, fold.dtype, old, scalar(accumulate.value)), fold.dtype), place, align);
+      std::vector<Subscript> at;
+      for (int axis : fold.row_axes) at.push_back({axis, 0, 1, -1});
+      place = b_.CreateGEP(type, address(fold.row, at), b_.CreateMul(fold_slot(fold, state), state.elements));
     }
+    const llvm::Align align(size_of(fold.dtype));
+    Value* old = from_memory(b_.CreateAlignedLoad(type, place, align), fold.dtype);
+    b_.CreateAlignedStore(to_memory(emit_combine(b_, fold.accumulator, fold.dtype, old, scalar(accumulate.value)), fold.dtype), place, align);
   }
 }
 
@@ -108,7 +108,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   auto run = [&](Range part) {
     for_range(part.begin, part.end, 1, "serial", [&](Value* index) {
       axis_index_[axis] = index;
-      emit_body(loop);
+      emit_items(loop);
     });
     axis_index_[axis] = nullptr;
   };
@@ -140,7 +140,7 @@ void KernelEmitter::emit_blocks(const Loop& loop) {
   start_folds(loop, true);
   for_range(whole.begin, whole.end, program_.block, "block", [&](Value* start) {
     tile_ = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(program_.block)), whole.end)};
-    emit_body(loop);
+    emit_items(loop);
   });
   tile_ = whole;
   end_leaf(loop, nullptr);
@@ -163,14 +163,14 @@ void KernelEmitter::emit_units(const Loop& root) {
     if (auto* inner = std::get_if<Loop>(&item)) ++loops, flat &= inner->mark == Mark::lanes && inner->var.axis == axis;
   if (flat && loops == 1) {
     tile_from(begin, end);
-    emit_body(root);
+    emit_items(root);
     return;
   }
   for_range(begin, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;
     if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
     else axis_index_[static_cast<std::size_t>(axis)] = unit;
-    emit_body(root);
+    emit_items(root);
   });
 }
 
@@ -196,7 +196,7 @@ void KernelEmitter::emit_run() {
   stage.name = program_.name;
   begin_function(program_.name);
   if (program_.root.mark == Mark::once) {
-    emit_body(program_.root);
+    emit_items(program_.root);
   } else {
     emit_units(program_.root);
     const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;

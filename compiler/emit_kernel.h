@@ -5,6 +5,7 @@
 #include "emit.h"
 #include "emit_op.h"
 #include "fold_support.h"
+#include "jit.h"
 
 namespace weft {
 
@@ -28,7 +29,7 @@ class KernelEmitter {
   using Value = llvm::Value;
   struct FoldState {
     std::vector<llvm::AllocaInst*> registers;   // folded over the lanes: one vector per interleaved step
-    llvm::AllocaInst* cell = nullptr;           // no row axes: the slots, on the stack
+    Value* cell = nullptr;                      // no row axes: the slots, on the stack
     Value* memory = nullptr;                    // row axes: slots * elements in scratch; slot 0 is the result row
     Value* stack = nullptr;                     // the tree over leaves
     Value* elements = nullptr;                  // of one row
@@ -36,17 +37,23 @@ class KernelEmitter {
   };
 
   // emit_kernel.cpp: functions, stages, loops
-  llvm::Function* begin_function(const std::string& name);
+  void begin_function(const std::string& name);
+  void start_function(llvm::FunctionType* type, const std::string& name, llvm::Function::LinkageTypes linkage);
   void end_function();
   void emit_run();
   void emit_merge();
   void emit_units(const Loop& root);
-  void emit_body(const Loop& loop);
+  void emit_item(const Item& item);
   void emit_serial(const Loop& loop);
   void emit_blocks(const Loop& loop);
   template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body);
   Range range_of(int axis);
   bool fits_one_leaf(int axis) const;
+
+  // emit_outline.cpp: bodies, in pieces if they are large
+  void emit_items(const Loop& loop);
+  void emit_piece(const Loop& loop, std::size_t first, std::size_t last, const std::vector<int>& taken, const std::vector<int>& folds,
+                  const std::vector<int>& returned);
 
   // emit_lanes.cpp: vector loops
   void emit_lanes(const Loop& loop);

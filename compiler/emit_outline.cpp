@@ -1,0 +1,140 @@
+// Bodies with many inner loops are cut into functions of their own. LLVM's register allocation and scheduling take more
+// than linear time in the size of a function; a loop body of thousands of inner loops would take minutes.
+//
+// A piece gets the addresses and sizes of its caller, the current indices, the scalars it reads and the accumulators it
+// adds to; scalars that later items read come back through cells.
+#include <algorithm>
+#include <set>
+
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+namespace {
+
+constexpr int loops_per_piece = 12;
+
+struct Uses {
+  std::set<int> made, read, folds, opened;        // values and folds
+};
+
+void collect(const Program& program, const Item& item, Uses& uses) {
+  auto read = [&](const Arg& arg) { if (!arg.constant) uses.read.insert(arg.value); };
+  if (auto* loop = std::get_if<Loop>(&item)) {
+    for (int fold : loop->folds) {
+      uses.opened.insert(fold);
+      if (int result = program.folds[static_cast<std::size_t>(fold)].result; result >= 0) uses.made.insert(result);
+    }
+    for (const Item& inner : loop->body) collect(program, inner, uses);
+  } else if (auto* load = std::get_if<Load>(&item)) {
+    uses.made.insert(load->result);
+  } else if (auto* compute = std::get_if<Compute>(&item)) {
+    uses.made.insert(compute->result);
+    for (const Arg& arg : compute->args) read(arg);
+  } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+    uses.folds.insert(accumulate->fold);
+    read(accumulate->value);
+  } else {
+    read(std::get<Store>(item).value);
+  }
+}
+
+}  // namespace
+
+void KernelEmitter::emit_items(const Loop& loop) {
+  int loops = 0;
+  for (const Item& item : loop.body) loops += std::holds_alternative<Loop>(item);
+  if (loops <= loops_per_piece) {
+    for (const Item& item : loop.body) emit_item(item);
+    return;
+  }
+  // Which values are read at or after each item.
+  std::vector<std::set<int>> read_later(loop.body.size() + 1);
+  std::vector<std::size_t> cuts{0};
+  loops = 0;
+  for (std::size_t k = 0; k < loop.body.size(); ++k) {
+    if (!std::holds_alternative<Loop>(loop.body[k])) continue;
+    if (loops > 0 && loops % loops_per_piece == 0) cuts.push_back(k);
+    ++loops;
+  }
+  cuts.push_back(loop.body.size());
+  std::vector<Uses> pieces(cuts.size() - 1);
+  for (std::size_t piece = 0; piece < pieces.size(); ++piece)
+    for (std::size_t k = cuts[piece]; k < cuts[piece + 1]; ++k) collect(program_, loop.body[k], pieces[piece]);
+  std::set<int> later;
+  std::vector<std::vector<int>> returned(pieces.size());
+  for (std::size_t piece = pieces.size(); piece-- > 0;) {
+    std::set_intersection(pieces[piece].made.begin(), pieces[piece].made.end(), later.begin(), later.end(), std::back_inserter(returned[piece]));
+    later.insert(pieces[piece].read.begin(), pieces[piece].read.end());
+  }
+  for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+    std::vector<int> taken, folds;
+    const Uses& uses = pieces[piece];
+    std::set_difference(uses.read.begin(), uses.read.end(), uses.made.begin(), uses.made.end(), std::back_inserter(taken));
+    std::set_difference(uses.folds.begin(), uses.folds.end(), uses.opened.begin(), uses.opened.end(), std::back_inserter(folds));
+    emit_piece(loop, cuts[piece], cuts[piece + 1], taken, folds, returned[piece]);
+  }
+}
+
+void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t last, const std::vector<int>& taken, const std::vector<int>& folds,
+                               const std::vector<int>& returned) {
+  // What the piece needs, in the order of its parameters.
+  std::vector<Value**> passed;
+  Value *slots = function_->getArg(0), *sizes = function_->getArg(1), *scratch = function_->getArg(4);
+  passed.insert(passed.end(), {&slots, &sizes, &tile_.begin, &tile_.end, &scratch, &unit_});
+  for (Value*& index : axis_index_) passed.push_back(&index);
+  for (int value : taken) passed.push_back(&scalars_[static_cast<std::size_t>(value)]);
+  std::vector<Value*> cells;
+  for (int fold : folds) cells.push_back(folds_[static_cast<std::size_t>(fold)].cell);
+  for (Value*& cell : cells) passed.push_back(&cell);
+  for (int fold : folds) passed.push_back(&folds_[static_cast<std::size_t>(fold)].memory);
+  std::vector<Value*> results;
+  for (int value : returned) results.push_back(stack_cell(register_type(context_, program_.values[static_cast<std::size_t>(value)], 1), "result"));
+  for (Value*& cell : results) passed.push_back(&cell);
+
+  std::vector<Value*> outside, arguments;
+  std::vector<llvm::Type*> types;
+  for (Value** value : passed) {
+    outside.push_back(*value);
+    arguments.push_back(*value ? *value : number(0));
+    types.push_back(arguments.back()->getType());
+  }
+  // Change to the piece's function ..
+  llvm::Function* const caller = function_;
+  const auto caller_point = b_.saveIP(), caller_entry = entry_.saveIP();
+  auto caller_slots = std::move(slot_bases_);
+  auto caller_sizes = std::move(size_values_);
+  auto caller_folds = folds_;
+  start_function(llvm::FunctionType::get(b_.getVoidTy(), types, false), unique_name(program_.name + "_piece"), llvm::Function::InternalLinkage);
+  slot_bases_.clear();
+  size_values_.clear();
+  for (std::size_t k = 0; k < passed.size(); ++k)
+    if (outside[k]) *passed[k] = function_->getArg(static_cast<unsigned>(k));
+  for (std::size_t k = 0; k < folds.size(); ++k) {
+    FoldState& state = folds_[static_cast<std::size_t>(folds[k])];
+    state.cell = cells[k];
+    const Fold& fold = program_.folds[static_cast<std::size_t>(folds[k])];
+    if (fold.row >= 0) state.elements = size(row_elements(program_.buffers[static_cast<std::size_t>(fold.row)]));
+  }
+  for (std::size_t k = first; k < last; ++k) emit_item(loop.body[k]);
+  for (std::size_t k = 0; k < returned.size(); ++k) b_.CreateStore(scalars_[static_cast<std::size_t>(returned[k])], results[k]);
+  llvm::Function* const piece = function_;
+  end_function();
+  // .. and back.
+  function_ = caller;
+  b_.restoreIP(caller_point);
+  entry_.restoreIP(caller_entry);
+  slot_bases_ = std::move(caller_slots);
+  size_values_ = std::move(caller_sizes);
+  folds_ = std::move(caller_folds);
+  for (std::size_t k = 0; k < passed.size(); ++k) *passed[k] = outside[k];
+  b_.CreateCall(piece, arguments);
+  for (std::size_t k = 0; k < returned.size(); ++k) {
+    auto* cell = llvm::cast<llvm::AllocaInst>(results[k]);
+    scalars_[static_cast<std::size_t>(returned[k])] = b_.CreateLoad(cell->getAllocatedType(), cell);
+  }
+}
+
+}  // namespace weft
