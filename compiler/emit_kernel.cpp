@@ -192,9 +192,9 @@ Extent work_of(const Program& program, const Loop& loop) {
 
 void KernelEmitter::emit_run() {
   StagePlan stage;
-  stage.symbol = program_.name;
+  stage.symbol = unique_name("weft_" + program_.name);
   stage.name = program_.name;
-  begin_function(program_.name);
+  begin_function(stage.symbol);
   if (program_.root.mark == Mark::once) {
     emit_items(program_.root);
   } else {
@@ -220,7 +220,7 @@ void KernelEmitter::emit_run() {
 // Partial results of all units become one, in a fixed tree, and go to their arrays.
 void KernelEmitter::emit_merge() {
   StagePlan stage;
-  stage.symbol = program_.name + "_merge";
+  stage.symbol = unique_name("weft_" + program_.name + "_merge");
   stage.name = program_.name + " merge";
   begin_function(stage.symbol);
   const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;

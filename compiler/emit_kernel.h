@@ -1,5 +1,8 @@
 // The state shared by the parts of emit: one function under construction.
 #pragma once
+#include <map>
+#include <optional>
+
 #include <llvm/IR/IRBuilder.h>
 
 #include "emit.h"
@@ -18,6 +21,12 @@ struct LaneAccess {
 
 struct Range {
   llvm::Value *begin, *end;
+};
+
+// A divisor that does not change in a lanes loop: itself, its reciprocal, and how far the bits of |dividend| may lie above
+// those of 2^-90 for the fast quotient to be exact (0 if the divisor itself is out of range).
+struct InvariantDivisor {
+  llvm::Value *divisor, *reciprocal, *span;
 };
 
 class KernelEmitter {
@@ -66,6 +75,8 @@ class KernelEmitter {
   Value* lane_offsets(const LaneAccess& access, Value* index, int step);
   Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
   int interleave(const Loop& loop) const;
+  bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
+  Value* divide_by_invariant(Value* dividend, const Arg& divisor);
   Value* lane_numbers(int bits);
   Value* reverse(Value* vector);
 
@@ -117,6 +128,7 @@ class KernelEmitter {
   std::vector<Value*> scalars_;                 // by value number
   std::vector<std::vector<Value*>> packs_;      // by value number, inside a lanes loop
   std::unordered_map<int, Value*> spread_;      // scalars as vectors, made before the current lanes loop
+  std::map<std::string, InvariantDivisor> divisors_;   // by argument, likewise
   llvm::Instruction* before_lanes_ = nullptr;
   std::unordered_map<const void*, LaneAccess> accesses_;
   std::vector<Value*> axis_index_;              // by nest axis

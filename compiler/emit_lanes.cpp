@@ -188,7 +188,8 @@ void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, Va
       for (int step = 0; step < steps; ++step) {
         std::vector<Value*> operands;
         for (const Arg& arg : compute->args) operands.push_back(pack(arg, step));
-        made.push_back(emit_op(b_, compute->op, operands, dtypes, result));
+        const bool by_invariant = compute->op == Op::divide && is_invariant(compute->args[1]) && !is_invariant(compute->args[0]);
+        made.push_back(by_invariant ? divide_by_invariant(operands[0], compute->args[1]) : emit_op(b_, compute->op, operands, dtypes, result));
       }
       packs_[static_cast<std::size_t>(compute->result)] = std::move(made);
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
@@ -229,6 +230,7 @@ void KernelEmitter::emit_lanes(const Loop& loop) {
   axis_index_[static_cast<std::size_t>(axis)] = nullptr;
   accesses_.clear();
   spread_.clear();
+  divisors_.clear();
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) {
       const Place place = program_.buffers[static_cast<std::size_t>(load->buffer)].place;

@@ -1,7 +1,6 @@
 #include <weft/function.h>
 
 #include <chrono>
-#include <deque>
 #include <map>
 #include <mutex>
 
@@ -41,7 +40,6 @@ struct Call::State {
   std::vector<std::shared_ptr<void>> memory;                       // temporaries and partial results
   std::vector<Array> inputs, outputs;                              // kept alive
   std::vector<std::pair<Array, Array>> copies;                     // results that overlap something: from, to
-  std::deque<Array> scalars;                                       // constants that are read as arrays
   Index temporary_bytes = 0;
 };
 
@@ -168,16 +166,7 @@ void fill_tables(Call::State& call, const Bindings& bindings) {
       continue;
     }
     auto found = known.find(slot.node);
-    const View* array = found != known.end() ? found->second : nullptr;
-    if (!array) {
-      const Node& node = graph.node(slot.node);
-      if (auto* scalar = std::get_if<Scalar>(&node.payload)) {
-        call.scalars.push_back(Array::scalar(*scalar));
-        array = &call.scalars.back();
-      } else {
-        array = &std::get<Array>(node.payload);
-      }
-    }
+    const View* array = found != known.end() ? found->second : &std::get<Array>(graph.node(slot.node).payload);
     call.slots.push_back(array->data());
     arrays.push_back(array);
   }

@@ -21,6 +21,7 @@ constexpr GraphPass passes[] = {
     {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
     {"contract", contract, "multiply-add becomes fma, here and nowhere else"},
     {"split_folds", split_folds, "folds over several axes become folds over one axis each"},
+    {"store_windows", store_windows, "what an update writes lies in memory"},
     {"renumber", drop_dead, "drop what became dead, number again"},
 };
 

@@ -20,5 +20,7 @@ Graph run_graph_passes(Graph graph, const Options& options);
 // Every fold over several axes becomes folds over one axis each, the last first: the order that weft/accumulator.h defines.
 // Folded axes of extent 1 go.
 Graph split_folds(const Graph& graph);          // split_folds.cpp
+// The window of an update is read from memory: one that is an iota, an extent or a literal gets a copy.
+Graph store_windows(const Graph& graph);        // store_windows.cpp
 
 }  // namespace weft

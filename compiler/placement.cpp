@@ -67,7 +67,9 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
       const bool in_nest = found != p.place_of.end();
       const bool fold = in_nest && graph.node(made).mode == Mode::accumulate;
       const bool literal = graph.node(made).kind == Kind::constant && graph.node(made).kept == 0;
-      cost[k] = std::min(1000, cost[k] + (literal ? 0 : !in_nest || fold ? 1 : cost[static_cast<std::size_t>(found->second)]));
+      const bool outer = in_nest && p.result_home[static_cast<std::size_t>(found->second)] != p.home[k] &&
+                         p.encloses(p.result_home[static_cast<std::size_t>(found->second)], p.home[k]);
+      cost[k] = std::min(1000, cost[k] + (literal || outer ? 0 : !in_nest || fold ? 1 : cost[static_cast<std::size_t>(found->second)]));
     }
   }
   p.kept_above = p.result_home;

@@ -44,7 +44,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   for (NodeId id : graph.outputs) plan.slot_of(Place::result, id);
   std::vector<Program> programs;
   for (const Nest& nest : variant->schedule.nests) {
-    programs.push_back(lower(graph, variant->schedule, nest, unique_name("weft_" + graph.name)));
+    programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
     if (verify_levels) verify(programs.back());
   }
   Code code = emit_code(programs, variant->classes, plan);
