@@ -17,7 +17,6 @@ namespace weft {
 namespace {
 
 constexpr int full_loop = 320;          // vector instructions in one loop body; compile time and registers suffer beyond
-constexpr Index small_extent = 8;       // not worth running as vectors if there is a longer axis
 
 // ---------------------------------------------------------------- strides
 struct AxisCost {
@@ -85,9 +84,11 @@ class Costs {
 
 int choose_lanes(const Nest& nest, const Costs& costs) {
   int best = 0;
+  // A gather costs about eight times a contiguous load; a loop of fewer than sixteen elements wastes lanes and its start.
   auto score = [&](int axis) {
     const AxisCost& cost = costs[axis];
-    return (cost.unit - 2 * cost.other) * (nest.axes[static_cast<std::size_t>(axis)].hint < small_extent ? 0.05 : 1.0);
+    const double hint = static_cast<double>(nest.axes[static_cast<std::size_t>(axis)].hint);
+    return (cost.unit + 0.12 * cost.other) * (hint < 16 ? 0.4 * hint / 16 : 1.0);
   };
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
     const double mine = score(axis), other = score(best);

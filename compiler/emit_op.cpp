@@ -1,5 +1,7 @@
 #include "emit_op.h"
 
+#include <cmath>
+
 #include <llvm/IR/Intrinsics.h>
 
 #include "llvm_lane.h"
@@ -229,8 +231,19 @@ Term convert(Source source) {
   if (is_boolean(source.to)) return a != a.like(0);
   if (a.real() && is_floating(source.to)) return result.with(builder.CreateFPCast(a.value, type));
   if (a.real()) {
-    const auto id = is_signed_integer(source.to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-    return result.with(builder.CreateIntrinsic(id, {type, a.value->getType()}, {a.value}));
+    // Saturating, NaN to 0. The bounds are powers of two, so exact in every float type; inside them the conversion is
+    // defined. Narrow integers go through 32 bits, which vectors convert to directly.
+    const bool with_sign = is_signed_integer(source.to);
+    const int digits = static_cast<int>(8 * size_of(source.to)) - (with_sign ? 1 : 0);
+    const Term low = a.like(with_sign ? -std::ldexp(1.0, digits) : 0.0), high = a.like(std::ldexp(1.0, digits));
+    const Term inside = (a >= low) & (a < high), safe = select(inside, a, a.like(0));
+    auto* wide = size_of(source.to) < 4 ? register_type(builder.getContext(), i32, a.width()) : type;
+    Value* whole = with_sign || wide != type ? builder.CreateFPToSI(safe.value, wide) : builder.CreateFPToUI(safe.value, wide);
+    const Scalar largest = Scalar::of(source.to, std::numeric_limits<double>::infinity());
+    const Scalar smallest = Scalar::of(source.to, -std::numeric_limits<double>::infinity());
+    auto limit = [&](const Scalar& value) { return result.with(constant_value(builder.getContext(), value, a.width())); };
+    const Term beyond = select(a >= high, limit(largest), select(a < low, limit(smallest), limit(Scalar::of(source.to, 0))));
+    return select(inside, result.with(builder.CreateTrunc(whole, type)), beyond);
   }
   if (is_floating(source.to)) return result.with(a.is_signed() ? builder.CreateSIToFP(a.value, type) : builder.CreateUIToFP(a.value, type));
   return result.with(builder.CreateIntCast(a.value, type, a.is_signed()));

@@ -29,7 +29,10 @@ Schedule make_schedule(const Graph& graph, const Hints& hints) {
       if (schedule.nest_of[made.value] >= 0 && schedule.nest_of[made.value] != schedule.nest_of[index]) schedule.stored[made.value] = true;
     }
   }
-  for (Nest& nest : schedule.nests) arrange(graph, hints, schedule, nest);
+  for (Nest& nest : schedule.nests) {
+    collapse_axes(graph, hints, schedule, nest);
+    arrange(graph, hints, schedule, nest);
+  }
   return schedule;
 }
 

@@ -18,7 +18,8 @@
 namespace weft {
 
 // What the scheduler may assume about an array: its strides in elements. Correctness depends on the class of a stride
-// (zero, one, minus one, other) only; the numbers and the extents of `Hints` guide the cost model.
+// (zero, one, minus one, other) and on which axes have no gap to the next, which the specialisation key names; otherwise the
+// numbers and the extents of `Hints` only guide the cost model.
 struct Layout {
   Dims strides;
 };
@@ -79,6 +80,7 @@ struct Schedule {
 inline bool is_scheduled(const Node& node) { return node.kind == Kind::apply || node.kind == Kind::update; }
 
 std::vector<Nest> group_nests(const Graph& graph, const Hints& hints, std::vector<int>& nest_of);   // group.cpp
+void collapse_axes(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);   // collapse.cpp
 void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);         // arrange.cpp
 Schedule make_schedule(const Graph& graph, const Hints& hints);                                      // schedule.cpp
 std::string to_text(const Graph& graph, const Schedule& schedule);

@@ -62,6 +62,8 @@ double distance(const Array& a, const Array& b) {
 std::vector<Array> random_inputs(const Graph& graph, const Bindings& sizes, Index size, std::mt19937& generator) {
   std::vector<std::string> symbols;
   for (NodeId id : graph.inputs) for (const Extent& extent : graph.node(id).domain) extent.collect_symbols(symbols);
+  for (const auto& [symbol, value] : sizes)
+    WEFT_REQUIRE(std::find(symbols.begin(), symbols.end(), symbol) != symbols.end(), usage, "graph ", graph.name, " has no symbol ", symbol);
   Bindings bindings = sizes;
   Index next = size;
   for (const auto& symbol : symbols) next += bindings.emplace(symbol, next).second;

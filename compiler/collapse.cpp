@@ -1,0 +1,97 @@
+// Two axes become one where every array runs through both without a gap: an elementwise loop over [h, w, 3] is a loop over
+// h w 3 elements, with full vectors instead of three lanes.
+#include <algorithm>
+
+#include "schedule.h"
+
+namespace weft {
+namespace {
+
+class Collapser {
+ public:
+  Collapser(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) : graph_(graph), hints_(hints), schedule_(schedule), nest_(nest) {}
+
+  void run() {
+    for (bool merged = true; merged;) {
+      merged = false;
+      for (int outer = 0; outer < count() && !merged; ++outer)
+        for (int inner = 0; inner < count() && !merged; ++inner)
+          if (outer != inner && nest_.axes[static_cast<std::size_t>(outer)].hint != 0 && can_merge(outer, inner)) merge(outer, inner), merged = true;
+    }
+  }
+
+ private:
+  int count() const { return static_cast<int>(nest_.axes.size()); }
+
+  // The array strides that `map` gives the two axes: both there with no gap between them, or neither.
+  bool runs_through(const AxisMap& map, const Dims& strides, const std::vector<int>& axes, int outer, int inner) const {
+    Index outer_stride = 0, inner_stride = 0;
+    int named = 0;
+    for (std::size_t d = 0; d < map.size(); ++d) {
+      const int axis = map[d].axis < 0 ? -1 : axes[static_cast<std::size_t>(map[d].axis)];
+      if (axis != outer && axis != inner) continue;
+      if (!map[d].is_identity()) return false;
+      (axis == outer ? outer_stride : inner_stride) = strides[d];
+      ++named;
+    }
+    return named == 0 || (named == 2 && outer_stride == inner_stride * nest_.axes[static_cast<std::size_t>(inner)].hint);
+  }
+  Dims strides_of(NodeId array) const {
+    if (auto found = hints_.arrays.find(array); found != hints_.arrays.end()) return found->second.strides;
+    Dims dims;
+    for (const Extent& extent : graph_.node(array).shape()) dims.push_back(extent.evaluate(hints_.bindings));
+    return contiguous_strides(dims, Order::c);
+  }
+  bool can_merge(int outer, int inner) const {
+    for (const Placed& placed : nest_.nodes) {
+      const Node& node = graph_.node(placed.node);
+      const auto has = [&](int axis) { return std::find(placed.axes.begin(), placed.axes.begin() + node.kept, axis) != placed.axes.begin() + node.kept; };
+      const auto folds = [&](int axis) { return std::find(placed.axes.begin() + node.kept, placed.axes.end(), axis) != placed.axes.end(); };
+      if (folds(outer) || folds(inner) || has(outer) != has(inner)) return false;
+      if (node.kind == Kind::update && has(outer)) return false;
+      for (int k = 0; k < graph_.arity(placed.node); ++k) {
+        const NodeId id = graph_.operand(placed.node, k);
+        const Node& operand = graph_.node(id);
+        const AxisMap& map = graph_.map(placed.node, k);
+        if (node.kind == Kind::update || operand.kept == 0) continue;
+        const bool made_here = schedule_.nest_of[id.value] >= 0 && schedule_.nest_of[id.value] == schedule_.nest_of[placed.node.value];
+        const bool reads_index = operand.kind == Kind::iota;
+        if (made_here) continue;
+        if (reads_index) {
+          for (const AxisRef& ref : map)
+            if (ref.axis >= 0 && (placed.axes[static_cast<std::size_t>(ref.axis)] == outer || placed.axes[static_cast<std::size_t>(ref.axis)] == inner)) return false;
+        } else if (!runs_through(map, strides_of(id), placed.axes, outer, inner)) {
+          return false;
+        }
+      }
+      if (schedule_.stored[placed.node.value] && !runs_through(identity_map(node.kept), strides_of(placed.node), placed.axes, outer, inner)) return false;
+    }
+    return true;
+  }
+  void merge(int outer, int inner) {
+    NestAxis& gone = nest_.axes[static_cast<std::size_t>(outer)];
+    NestAxis& left = nest_.axes[static_cast<std::size_t>(inner)];
+    left.extent = gone.extent * left.extent;
+    left.hint *= gone.hint;
+    const auto bit = [](int axis) { return std::uint64_t{1} << axis; };
+    if (nest_.roots & bit(outer)) nest_.roots |= bit(inner);
+    nest_.roots = (nest_.roots & (bit(outer) - 1)) | ((nest_.roots >> (outer + 1)) << outer);
+    nest_.axes.erase(nest_.axes.begin() + outer);
+    for (Placed& placed : nest_.nodes)
+      for (int& axis : placed.axes) {
+        if (axis == outer) axis = -1;
+        else if (axis > outer) --axis;
+      }
+  }
+
+  const Graph& graph_;
+  const Hints& hints_;
+  const Schedule& schedule_;
+  Nest& nest_;
+};
+
+}  // namespace
+
+void collapse_axes(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) { Collapser(graph, hints, schedule, nest).run(); }
+
+}  // namespace weft
