@@ -10,6 +10,32 @@
 
 // ---- comparison
 
+// Ops and folds that hand on an error of so many ULP as it is.
+inline bool keeps_ulps(weft::Op op, std::size_t operand) {
+  using weft::Op;
+  return op == Op::copy || op == Op::stop_gradient || op == Op::negative || op == Op::abs || op == Op::maximum || op == Op::minimum ||
+         op == Op::relu || op == Op::clip || (op == Op::where && operand > 0);
+}
+
+// How well the compiled value of each node can be compared: 0 exactly, 1 within a few ULP, 2 not at all.
+inline std::vector<int> comparable(const weft::Graph& graph) {
+  using namespace weft;
+  std::vector<int> result(graph.size(), 0);
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    const Node& node = graph.node(id_of(k));
+    for (int p = 0; p < graph.arity(id_of(k)); ++p) {
+      const int from = result[graph.operand(id_of(k), p).value];
+      const bool kept = node.kind != Kind::apply || keeps_ulps(node.op, static_cast<std::size_t>(p));
+      result[k] = std::max(result[k], from == 0 ? 0 : kept ? from : 2);
+    }
+    if (node.kind != Kind::apply) continue;
+    if (is_transcendental(node.op, node.dtype)) result[k] = std::max(result[k], 1);
+    const bool picks = node.accumulator == AccumulatorId::none || node.accumulator == AccumulatorId::max || node.accumulator == AccumulatorId::min;
+    if (!picks && result[k] > 0) result[k] = 2;
+  }
+  return result;
+}
+
 inline double ordinal(const weft::Scalar& value) {      // distance between neighbours is 1
   if (value.dtype() == weft::f32) {
     const float x = static_cast<float>(value.real());

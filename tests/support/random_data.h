@@ -59,10 +59,10 @@ template <class Visit> void for_each_element(const weft::Dims& shape, const Visi
   }
 }
 
-inline weft::Array random_array(RandomSource& random, weft::DType dtype, const weft::Dims& shape, Data data) {
+// In that many of a hundred arrays all elements along one axis are equal, so that a view with stride 0 can hold it.
+inline weft::Array random_array(RandomSource& random, weft::DType dtype, const weft::Dims& shape, Data data, int constant_chance = 10) {
   weft::Array array(dtype, shape);
-  // One in ten is constant along an axis, so that a view with stride 0 can hold it.
-  const int constant = !shape.empty() && random.chance(10) ? static_cast<int>(random.small(shape.size())) : -1;
+  const int constant = !shape.empty() && random.chance(constant_chance) ? static_cast<int>(random.small(shape.size())) : -1;
   for_each_element(shape, [&](const weft::Dims& index) {
     weft::Dims source = index;
     if (constant >= 0) source[static_cast<std::size_t>(constant)] = 0;

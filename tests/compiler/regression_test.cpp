@@ -1,0 +1,70 @@
+// Graphs that once failed, as small as they got (most were found by tests/property). Each is run on small whole numbers,
+// in order c and in a strided layout, and compared with the interpreter on the graph as written.
+#include <doctest/doctest.h>
+
+#include <weft/weft.h>
+
+#include "random_data.h"
+
+using namespace weft;
+
+namespace {
+
+struct Regression {
+  const char* what;
+  const char* text;
+  Bindings sizes = {};
+};
+
+const Regression regressions[] = {
+    {"a fold over an axis of extent 1", "graph a(%x: f64[1]) -> (%0) { %0: f64[] = sum(i:1) square(%x[i])\n }"},
+    {"a fold over several axes, one of extent 1", "graph a(%x: i64[1,64,64]) -> (%0) { %0: i64[] = sum(i:1,j:64,k:64) floor(%x[i,j,k])\n }"},
+    {"a fold over an axis of extent 1 and its reader", "graph a(%x: u8[1], %y: u8[], %z: bool[]) -> (%1) {\n %0: bool[] = any(i:1) equal(%y, %x[i])\n %1: bool[] = logical_or(%0, %z)\n }"},
+    {"a fold over an axis of extent 1, another one kept", "graph a(%x: f64[2,1] f) -> (%0) { %0: f64[i:1,j:2] f = min(k:1) minimum(%x[j,k], %x[j,i])\n }"},
+    {"the outer product of a value with itself", "graph a(%x: f32[6]) -> (%1) {\n %0: u8[i:6] = cast(%x[i])\n %1: u8[i:6,j:6] = add(%0[i], %0[j])\n }"},
+    {"two values of one loop along two axes",
+     "graph a(%x: i64[2], %y: i64[2]) -> (%2) {\n %0: i64[i:2] = add(%x[i], %y[i])\n %1: i64[i:2] = multiply(%x[i], %0[i])\n %2: i64[i:2,j:2] f = subtract(%0[i], %1[j])\n }"},
+    {"a folded outer product of a value with itself",
+     "graph a(%x: f64[5]) -> (%2) {\n %0: f64[i:5] = add(%x[i], %x[i])\n %1: f64[i:5] = multiply(%x[i], %0[i])\n %2: f64[i:5] = sum(j:5) multiply(%0[j], %1[i])\n }"},
+    {"rows of one value compared with each other, folded twice",
+     "graph a(%x: i64[3,6,3]) -> (%1) {\n %0: i64[5,8,7] = update(%x[i,j,k]) at [2-i,j+1,2*k+2]\n %1: i64[i:5,j:7] = sum(k:8,l:8) maximum(%0[i,k,j], %0[i,l,j])\n }"},
+    {"a row's fold read along another axis",
+     "graph a(%x: i32[26,13], %y: i32[26,13]) -> (%4) {\n %0: i32[i:26,j:1] = min(k:13) copy(%x[i,k])\n %1: bool[i:26,j:13] = equal(%x[i,j], %0[i,0])\n"
+     " %2: i64[i:26] = sum(j:13) cast(%y[i,j])\n %3: i64[i:26,j:13] = cast(%1[i,j])\n %4: i64[i:26,j:13] = sum(k:26) multiply(%3[i,j], %2[k])\n }"},
+    {"an update of a constant", "graph a() -> (%1) {\n %0: bool[] = logical_and(true, true)\n %1: bool[] = update(%0) at []\n }"},
+    {"an update of an iota", "graph a() -> (%1) {\n %0: i64[i:11] = iota(i)\n %1: i64[11,13] = update(%0[i]) at [10,i+1]\n }"},
+    {"an update of a broadcast iota without elements",
+     "graph a(%x: f32[n,p]) -> (%1) {\n %0: i64[i:p,j:p,k:p] = iota(i)\n %1: i64[1,4,3] = update(%0[i,j,k]) at [-1-i,2*k+2,j+1]\n }", {{"n", 2}, {"p", 0}}},
+};
+
+void check_equal(const View& got, const View& expected) {
+  REQUIRE(got.shape() == expected.shape());
+  for_each_element(got.shape(), [&](const Dims& index) {
+    CAPTURE(weft::to_text(index));
+    CHECK(to_text(got.get(index)) == to_text(expected.get(index)));
+  });
+}
+
+}  // namespace
+
+TEST_CASE("graphs that once failed run like the interpreter") {
+  for (const Regression& r : regressions) {
+    CAPTURE(std::string(r.what));
+    const Graph graph = parse(r.text);
+    SeededSource random(1);
+    std::vector<Array> inputs, strided;
+    for (NodeId id : graph.inputs) {
+      Dims shape;
+      for (const Extent& extent : graph.node(id).domain) shape.push_back(extent.evaluate(r.sizes));
+      inputs.push_back(random_array(random, graph.node(id).dtype, shape, Data::small));
+      strided.push_back(in_other_layout(random, inputs.back()));
+    }
+    const std::vector<Array> expected = interpret(graph, graph.outputs, graph.inputs, inputs);
+    const Function f = compile(graph, {.threads = 2, .executor = nullptr, .verify = true, .trace = ""});
+    const std::vector<Array> plain = f(inputs), other = f(strided);
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      check_equal(plain[k], expected[k]);
+      check_equal(other[k], expected[k]);
+    }
+  }
+}
