@@ -36,6 +36,7 @@ class Costs {
       const Node& node = graph.node(placed.node);
       double volume = 1;
       for (int axis : placed.axes) if (axis >= 0) volume *= static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(axis)].hint));
+      arithmetic_ += 0.25 * volume;
       for (int k = 0; k < graph.arity(placed.node); ++k) {
         const NodeId array = graph.operand(placed.node, k);
         if (schedule.nest_of[array.value] == self && self >= 0) continue;
@@ -51,6 +52,7 @@ class Costs {
       add_folds(nest, node, placed);
     }
   }
+  double arithmetic() const { return arithmetic_; }
   const AxisCost& operator[](int axis) const { return costs_[static_cast<std::size_t>(axis)]; }
 
  private:
@@ -80,19 +82,21 @@ class Costs {
   const Graph& graph_;
   const Hints& hints_;
   std::vector<AxisCost> costs_;
+  double arithmetic_ = 0;               // of the whole nest, in contiguous loads
 };
 
 int choose_lanes(const Nest& nest, const Costs& costs) {
   int best = 0;
-  // A gather costs about eight times a contiguous load; a loop of fewer than sixteen elements wastes lanes and its start.
-  auto score = [&](int axis) {
+  // A gather costs about eight times a contiguous load, and an array that does not follow the axis is loaded outside the
+  // loop. A loop of fewer than sixteen elements wastes lanes and its start.
+  auto cost_of = [&](int axis) {
     const AxisCost& cost = costs[axis];
     const double hint = static_cast<double>(nest.axes[static_cast<std::size_t>(axis)].hint);
-    return (cost.unit + 0.12 * cost.other) * (hint < 16 ? 0.4 * hint / 16 : 1.0);
+    return (cost.unit + 8 * cost.other + costs.arithmetic()) / (hint < 16 ? 0.4 * std::max(1.0, hint) / 16 : 1.0);
   };
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
-    const double mine = score(axis), other = score(best);
-    if (mine > other || (mine == other && nest.axes[static_cast<std::size_t>(axis)].hint >= nest.axes[static_cast<std::size_t>(best)].hint)) best = axis;
+    const double mine = cost_of(axis), other = cost_of(best);
+    if (mine < other || (mine == other && nest.axes[static_cast<std::size_t>(axis)].hint >= nest.axes[static_cast<std::size_t>(best)].hint)) best = axis;
   }
   return best;
 }

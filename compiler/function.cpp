@@ -128,20 +128,39 @@ Bindings check_inputs(const Function::State& f, const std::vector<Array>& inputs
   return bindings;
 }
 
-// Results that share memory with an input or an earlier output are computed elsewhere and copied at the end.
-void separate_overlaps(Call::State& call, BufferPool& pool) {
-  for (std::size_t k = 0; k < call.outputs.size(); ++k) {
-    Array& output = call.outputs[k];
+bool is_same_view(const View& a, const View& b) {
+  return a.data() == b.data() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
+}
+
+// Output k overlaps only inputs that it may lie upon, element for element.
+bool shares_safely(const Call::State& call, const std::vector<Array>& given, std::size_t k) {
+  const Graph& graph = call.function->graph;
+  for (std::size_t other = 0; other < given.size(); ++other)
+    if (other != k && given[k].overlaps(given[other])) return false;
+  for (std::size_t m = 0; m < call.inputs.size(); ++m) {
+    if (!given[k].overlaps(call.inputs[m])) continue;
+    if (!is_same_view(given[k], call.inputs[m]) || !may_share(call.variant->plan.programs, graph.inputs[m], graph.outputs[k])) return false;
+  }
+  return true;
+}
+
+// Results that share memory with an input or another output are computed elsewhere and copied at the end, in order: where
+// outputs overlap, the last one is seen. True if any output moved.
+bool separate_overlaps(Call::State& call, BufferPool& pool) {
+  const std::vector<Array> given = call.outputs;
+  for (std::size_t k = 0; k < given.size(); ++k) {
     bool overlaps = false;
-    for (const Array& input : call.inputs) overlaps |= output.overlaps(input);
-    for (std::size_t other = 0; other < k; ++other) overlaps |= output.overlaps(call.outputs[other]);
-    if (!overlaps) continue;
+    for (const Array& input : call.inputs) overlaps |= given[k].overlaps(input);
+    for (std::size_t other = 0; other < given.size(); ++other) overlaps |= other != k && given[k].overlaps(given[other]);
+    if (!overlaps || shares_safely(call, given, k)) continue;
+    const Array& output = given[k];
     auto memory = pool.take(static_cast<std::size_t>(output.size()) * size_of(output.dtype()));
     Array separate = Array::borrow(View(memory.get(), output.dtype(), output.shape(), Order::c), memory);
     call.temporary_bytes += output.size() * static_cast<Index>(size_of(output.dtype()));
     call.copies.emplace_back(separate, output);
-    output = separate;
+    call.outputs[k] = separate;
   }
+  return !call.copies.empty();
 }
 
 Index size_value(const SizeSpec& spec, const std::vector<const View*>& arrays, const Bindings& bindings) {
@@ -181,8 +200,8 @@ std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f
   call->function = f;
   call->inputs = std::move(inputs);
   call->outputs = std::move(outputs);
-  separate_overlaps(*call, f->pool);
   call->variant = f->variant_for(bindings, call->inputs, call->outputs);
+  if (separate_overlaps(*call, f->pool)) call->variant = f->variant_for(bindings, call->inputs, call->outputs);
   fill_tables(*call, bindings);
   return call;
 }
@@ -298,11 +317,13 @@ Function make_function(Graph extracted, const Options& options, std::chrono::ste
 Function compile(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   WEFT_REQUIRE(!outputs.empty(), usage, "compile: expected at least one output");
+  WEFT_REQUIRE(static_cast<bool>(outputs.front()), usage, "compile: an output is an empty Expr");
   return make_function(extract(outputs.front().graph(), inputs, outputs), options, start);
 }
 
 Function compile(const Graph& graph, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
+  WEFT_REQUIRE(!graph.outputs.empty(), usage, "compile: expected at least one output");
   std::vector<Expr> inputs, outputs;
   auto& same = const_cast<Graph&>(graph);      // Exprs are handles; nothing is added
   for (NodeId id : graph.inputs) inputs.emplace_back(same, id);

@@ -21,6 +21,9 @@ struct Variant {
 // Compiles the final graph for these hints. Throws Error.
 std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, bool verify_levels);
 
+// Whether the output may lie exactly where the input lies.
+bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output);   // in_place.cpp
+
 std::string llvm_text(const Graph& graph, const Variant& variant);
 std::string assembly_text(const Graph& graph, const Variant& variant);
 

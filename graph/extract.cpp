@@ -12,8 +12,8 @@ std::string describe(const Graph& graph, NodeId id) { return Expr(const_cast<Gra
 std::vector<NodeId> ids_of(const Graph& graph, const std::vector<Expr>& exprs, const char* what) {
   std::vector<NodeId> ids;
   for (const Expr& expr : exprs) {
-    WEFT_REQUIRE(expr, usage, "extract: an ", what, " is an empty Expr");
-    WEFT_REQUIRE(&expr.graph() == &graph, usage, "extract: ", what, " ", expr.name(), " belongs to graph \"", expr.graph().name,
+    WEFT_REQUIRE(expr, usage, "compile: an ", what, " is an empty Expr");
+    WEFT_REQUIRE(&expr.graph() == &graph, usage, "compile: ", what, " ", expr.name(), " belongs to graph \"", expr.graph().name,
                  "\", not to \"", graph.name, "\"");
     ids.push_back(expr.id());
   }
@@ -25,9 +25,9 @@ std::vector<NodeId> input_ids(const Graph& graph, const std::vector<Expr>& input
   std::vector<NodeId> sorted = ids;
   std::sort(sorted.begin(), sorted.end());
   for (NodeId id : ids)
-    WEFT_REQUIRE(graph.node(id).kind == Kind::input, usage, "extract: ", describe(graph, id), " is listed as an input but it is computed");
+    WEFT_REQUIRE(graph.node(id).kind == Kind::input, usage, "compile: ", describe(graph, id), " is listed as an input but it is computed");
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end()) fail(ErrorKind::usage, "extract: input " + describe(graph, *twice) + " is listed twice");
+  if (twice != sorted.end()) fail(ErrorKind::usage, "compile: input " + describe(graph, *twice) + " is listed twice");
   return ids;
 }
 
@@ -42,7 +42,7 @@ Graph extract(const Graph& graph, const std::vector<Expr>& inputs, const std::ve
     if (!needed[k]) continue;
     const NodeId id = id_of(k);
     if (graph.node(id).kind == Kind::input)
-      WEFT_REQUIRE(rebuild.has(id), usage, "extract: the outputs need input ", describe(graph, id), ", which is not listed\n  add it to the inputs");
+      WEFT_REQUIRE(rebuild.has(id), usage, "compile: the outputs need input ", describe(graph, id), ", which is not listed\n  add it to the inputs");
     for (int p = 0; p < graph.arity(id); ++p) needed[graph.operand(id, p).value] = true;
   }
   for (std::size_t k = 0; k < graph.size(); ++k)

@@ -61,11 +61,11 @@ TEST_CASE("extract says which input is missing, computed, repeated or foreign") 
   Graph g("mine"), other("theirs");
   const Expr x = g.input("x", f64, {3}), y = g.input("y", f64, {3}), z = x + y, w = other.input("w", f64, {3});
   CHECK(error_text([&] { extract(g, {x}, {z}); }) ==
-        "usage: extract: the outputs need input %y, which is not listed\n  add it to the inputs");
-  CHECK(error_text([&] { extract(g, {x, y, z}, {z}); }) == "usage: extract: %0 is listed as an input but it is computed");
-  CHECK(error_text([&] { extract(g, {x, y, x}, {z}); }) == "usage: extract: input %x is listed twice");
-  CHECK(error_text([&] { extract(g, {x, y}, {w}); }) == "usage: extract: output %w belongs to graph \"theirs\", not to \"mine\"");
-  CHECK(error_text([&] { extract(g, {x, Expr()}, {z}); }) == "usage: extract: an input is an empty Expr");
+        "usage: compile: the outputs need input %y, which is not listed\n  add it to the inputs");
+  CHECK(error_text([&] { extract(g, {x, y, z}, {z}); }) == "usage: compile: %0 is listed as an input but it is computed");
+  CHECK(error_text([&] { extract(g, {x, y, x}, {z}); }) == "usage: compile: input %x is listed twice");
+  CHECK(error_text([&] { extract(g, {x, y}, {w}); }) == "usage: compile: output %w belongs to graph \"theirs\", not to \"mine\"");
+  CHECK(error_text([&] { extract(g, {x, Expr()}, {z}); }) == "usage: compile: an input is an empty Expr");
 }
 
 TEST_CASE("drop_dead keeps what the outputs need and numbers it depth-first") {

@@ -1,0 +1,57 @@
+// Which outputs may lie exactly where an input lies: the input is read by one program only, each element in the iteration
+// that writes it, before the write.
+#include <algorithm>
+
+#include "variant.h"
+
+namespace weft {
+namespace {
+
+bool same(const std::vector<Subscript>& a, const std::vector<Subscript>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Subscript& s, const Subscript& t) { return s.axis == t.axis && s.start == t.start && s.step == t.step; });
+}
+
+// Loads and stores of a program whose loops are one inside the other, and the number of loops.
+struct Accesses {
+  std::vector<const Load*> loads;
+  std::vector<const Store*> stores;
+  bool one_path = true;
+};
+void collect(const Loop& loop, Accesses& out) {
+  int inner = 0;
+  for (const Item& item : loop.body) {
+    if (auto* nested = std::get_if<Loop>(&item)) ++inner, collect(*nested, out);
+    else if (auto* load = std::get_if<Load>(&item)) out.loads.push_back(load);
+    else if (auto* store = std::get_if<Store>(&item)) out.stores.push_back(store);
+  }
+  out.one_path &= inner <= 1;
+}
+
+bool reads(const Program& program, NodeId input) {
+  return std::any_of(program.buffers.begin(), program.buffers.end(), [&](const Buffer& b) { return b.place == Place::argument && b.node == input; });
+}
+
+}  // namespace
+
+bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output) {
+  const Program* home = nullptr;
+  for (const Program& program : programs) {
+    if (reads(program, input)) {
+      if (home) return false;
+      home = &program;
+    }
+  }
+  if (!home) return false;
+  Accesses accesses;
+  collect(home->root, accesses);
+  if (!accesses.one_path || !home->folds.empty()) return false;
+  const auto holds = [&](int buffer, NodeId node) { return home->buffers[static_cast<std::size_t>(buffer)].node == node; };
+  for (const Store* store : accesses.stores)
+    if (holds(store->buffer, output))
+      return std::all_of(accesses.loads.begin(), accesses.loads.end(),
+                         [&](const Load* load) { return !holds(load->buffer, input) || (!load->guarded && same(load->at, store->at)); });
+  return false;
+}
+
+}  // namespace weft
