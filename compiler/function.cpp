@@ -302,6 +302,7 @@ namespace {
 
 Function make_function(Graph extracted, const Options& options, std::chrono::steady_clock::time_point start) {
   auto state = std::make_shared<Function::State>();
+  check_symbols(extracted);
   state->graph = run_graph_passes(std::move(extracted), options);
   state->options = options;
   state->executor = options.executor ? options.executor : make_executor(options.threads);

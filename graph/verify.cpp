@@ -83,6 +83,11 @@ class Symbols {
 
 }  // namespace
 
+void check_symbols(const Graph& graph, const std::vector<std::string>& parameters) {
+  Symbols symbols(graph, parameters);
+  for (std::size_t k = 0; k < graph.size(); ++k) symbols.check(id_of(k));
+}
+
 void verify(const Graph& graph, const std::vector<std::string>& parameters) {
   check_inputs_and_outputs(graph);
   Symbols symbols(graph, parameters);

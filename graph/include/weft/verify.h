@@ -14,5 +14,7 @@ namespace weft {
 
 // `parameters`: symbols that are given at the call besides the inputs.
 void verify(const Graph& graph, const std::vector<std::string>& parameters = {});
+// Only that every symbol is bound by some input or is a parameter: throws Error(shape) that names the symbol.
+void check_symbols(const Graph& graph, const std::vector<std::string>& parameters = {});
 
 }  // namespace weft
