@@ -16,6 +16,13 @@ AxisMap identity_map(int rank) {
   return map;
 }
 
+namespace {
+bool is_identifier(const std::string& text) {
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+}  // namespace
+
 Graph::Graph(std::string graph_name) : name(std::move(graph_name)), storage_(std::make_unique<Storage>()) {}
 Graph::~Graph() = default;
 Graph::Graph(Graph&&) noexcept = default;
@@ -54,9 +61,7 @@ NodeId Graph::add(Node node, std::vector<Operand> operands) {
 }
 
 Expr Graph::input(const std::string& input_name, DType dtype, const Shape& shape, Order order) {
-  const bool identifier = !input_name.empty() && !std::isdigit(static_cast<unsigned char>(input_name[0])) &&
-                          std::all_of(input_name.begin(), input_name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-  WEFT_REQUIRE(identifier, usage, "input: expected a name of letters, digits and _ that does not start with a digit, got \"", input_name, "\"");
+  WEFT_REQUIRE(is_identifier(input_name), usage, "input: expected a name of letters, digits and _ that does not start with a digit, got \"", input_name, "\"");
   WEFT_REQUIRE(!storage_->input_names.contains(input_name), usage, "input: this graph already has an input %", input_name,
                "\n  choose another name");
   Node node;
@@ -135,6 +140,16 @@ NodeId Graph::fold(AccumulatorId acc, Op op, DType dtype, Shape domain, int kept
 DType Expr::dtype() const { return graph_->node(id_).dtype; }
 Shape Expr::shape() const { return graph_->node(id_).shape(); }
 int Expr::rank() const { return graph_->node(id_).kept; }
-std::string Expr::name() const { return name_of(*graph_, id_); }
+std::string Expr::name() const {
+  const auto& labels = graph_->storage_->labels;
+  const auto label = labels.find(id_);
+  return label != labels.end() ? "%" + label->second : name_of(*graph_, id_);
+}
+Expr Expr::name(const std::string& text) const {
+  WEFT_REQUIRE(is_identifier(text), usage, "name: expected letters, digits and _ that do not start with a digit, got \"", text, "\"");
+  WEFT_REQUIRE(graph_->node(id_).kind != Kind::input, usage, "name: input ", name(), " has its name already");
+  graph_->storage_->labels[id_] = text;
+  return *this;
+}
 
 }  // namespace weft

@@ -20,6 +20,7 @@ struct Graph::Storage {
   std::vector<std::uint32_t> numbers;   // of each node in the graph's text: inputs and scalar constants are not counted
   std::uint32_t lines = 0;
   std::unordered_map<std::string, NodeId> input_names;
+  std::unordered_map<NodeId, std::string> labels;            // given by Expr::name
 };
 
 }  // namespace weft

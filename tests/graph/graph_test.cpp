@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <error_text.h>
+#include <weft/expr.h>
 #include <weft/text.h>
 
 using namespace weft;
@@ -125,4 +126,14 @@ TEST_CASE("nodes that are not ops carry what their kind says") {
   CHECK(t.add(Kind::update, f32, {5}, AxisMap{{0, 0, 1}}, {{t.v, identity_map(1)}}) == "dtype: update: the window is f64 but the result is f32");
   CHECK(t.add(Kind::update, f64, {5}, AxisMap{{0, 0, 1}}, {}) == "usage: update: expected one operand, got 0");
   CHECK(t.g.size() == 4);
+}
+
+TEST_CASE("a name given to an Expr stands in messages") {
+  weft::Graph g;
+  const auto x = g.input("x", weft::f64, {3}), y = g.input("y", weft::f64, {4});
+  const auto total = weft::square(x).name("total");
+  CHECK(total.name() == "%total");
+  CHECK(error_text([&] { (void)(total + y); }).find("%total") != std::string::npos);
+  CHECK(error_text([&] { (void)x.name("z"); }) == "usage: name: input %x has its name already");
+  CHECK(error_text([&] { (void)total.name("2x"); }) == "usage: name: expected letters, digits and _ that do not start with a digit, got \"2x\"");
 }

@@ -30,7 +30,8 @@ class Expr {
   DType dtype() const;
   Shape shape() const;
   int rank() const;
-  std::string name() const;                                  // as in the graph's text: "%x", "%7", "2:f64"
+  std::string name() const;                                  // as in the graph's text: "%x", "%7", "2:f64"; or as given:
+  Expr name(const std::string& text) const;                  // names the node in messages, "%loss"; gives the Expr back
   Expr slice(const std::vector<Slice>& slices) const;        // NumPy's x[...]: weft/expr.h
   explicit operator bool() const { return graph_ != nullptr; }
 
@@ -51,6 +52,8 @@ class Graph {
   Expr constant(DType dtype, const Dims& dims, const std::vector<double>& row_major);
   Expr constant(const Array& array);                         // copied
   Expr constant(const Scalar& value);
+  template <class T> requires std::is_arithmetic_v<T> Expr constant(T value) { return constant(Scalar(value)); }
+  template <class E> requires requires { typename E::PlainObject; } Expr constant(const E& eigen) { return constant(Array::from(eigen)); }   // weft/eigen.h
   Expr extent(const Extent& extent);                         // i64 scalar
 
   // ---- what the layers call
@@ -75,6 +78,7 @@ class Graph {
   const Storage& storage() const { return *storage_; }
 
  private:
+  friend class Expr;
   std::unique_ptr<Storage> storage_;
 };
 
