@@ -1,5 +1,5 @@
 // Two axes become one where every array runs through both without a gap: an elementwise loop over [h, w, 3] is a loop over
-// h w 3 elements, with full vectors instead of three lanes.
+// h w 3 elements, with full vectors instead of three lanes. An extent of 1 says nothing about its stride, so it stays.
 #include <algorithm>
 
 #include "schedule.h"
@@ -16,12 +16,13 @@ class Collapser {
       merged = false;
       for (int outer = 0; outer < count() && !merged; ++outer)
         for (int inner = 0; inner < count() && !merged; ++inner)
-          if (outer != inner && nest_.axes[static_cast<std::size_t>(outer)].hint != 0 && can_merge(outer, inner)) merge(outer, inner), merged = true;
+          if (outer != inner && hint(outer) > 1 && hint(inner) > 1 && can_merge(outer, inner)) merge(outer, inner), merged = true;
     }
   }
 
  private:
   int count() const { return static_cast<int>(nest_.axes.size()); }
+  Index hint(int axis) const { return nest_.axes[static_cast<std::size_t>(axis)].hint; }
 
   // The array strides that `map` gives the two axes: both there with no gap between them, or neither.
   bool runs_through(const AxisMap& map, const Dims& strides, const std::vector<int>& axes, int outer, int inner) const {
@@ -34,7 +35,7 @@ class Collapser {
       (axis == outer ? outer_stride : inner_stride) = strides[d];
       ++named;
     }
-    return named == 0 || (named == 2 && outer_stride == inner_stride * nest_.axes[static_cast<std::size_t>(inner)].hint);
+    return named == 0 || (named == 2 && outer_stride == inner_stride * hint(inner));
   }
   Dims strides_of(NodeId array) const {
     if (auto found = hints_.arrays.find(array); found != hints_.arrays.end()) return found->second.strides;

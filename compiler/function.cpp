@@ -66,7 +66,8 @@ void append_key(std::string& key, const View& array) {
     key += "0ur*"[static_cast<int>(stride_class(array.strides()[k], array.shape()[k]))];
     // Which other axis continues this one without a gap: axes that do are walked as one.
     for (std::size_t inner = 0; inner < array.shape().size(); ++inner)
-      if (inner != k && array.strides()[k] == array.strides()[inner] * array.shape()[inner]) key += std::to_string(inner);
+      if (inner != k && array.shape()[k] > 1 && array.shape()[inner] > 1 && array.strides()[k] == array.strides()[inner] * array.shape()[inner])
+        key += std::to_string(inner);
   }
   key += ' ';
 }

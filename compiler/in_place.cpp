@@ -12,18 +12,19 @@ bool same(const std::vector<Subscript>& a, const std::vector<Subscript>& b) {
                     [](const Subscript& s, const Subscript& t) { return s.axis == t.axis && s.start == t.start && s.step == t.step; });
 }
 
-// Loads and stores of a program whose loops are one inside the other, and the number of loops.
+// Loads and stores of a program, in order, and whether its loops are one inside the other.
 struct Accesses {
-  std::vector<const Load*> loads;
-  std::vector<const Store*> stores;
+  std::vector<std::pair<int, const Load*>> loads;
+  std::vector<std::pair<int, const Store*>> stores;
+  int count = 0;
   bool one_path = true;
 };
 void collect(const Loop& loop, Accesses& out) {
   int inner = 0;
   for (const Item& item : loop.body) {
     if (auto* nested = std::get_if<Loop>(&item)) ++inner, collect(*nested, out);
-    else if (auto* load = std::get_if<Load>(&item)) out.loads.push_back(load);
-    else if (auto* store = std::get_if<Store>(&item)) out.stores.push_back(store);
+    else if (auto* load = std::get_if<Load>(&item)) out.loads.emplace_back(out.count++, load);
+    else if (auto* store = std::get_if<Store>(&item)) out.stores.emplace_back(out.count++, store);
   }
   out.one_path &= inner <= 1;
 }
@@ -47,10 +48,12 @@ bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output
   collect(home->root, accesses);
   if (!accesses.one_path || !home->folds.empty()) return false;
   const auto holds = [&](int buffer, NodeId node) { return home->buffers[static_cast<std::size_t>(buffer)].node == node; };
-  for (const Store* store : accesses.stores)
+  for (const auto& [written, store] : accesses.stores)
     if (holds(store->buffer, output))
-      return std::all_of(accesses.loads.begin(), accesses.loads.end(),
-                         [&](const Load* load) { return !holds(load->buffer, input) || (!load->guarded && same(load->at, store->at)); });
+      return std::all_of(accesses.loads.begin(), accesses.loads.end(), [&, at = written, to = store](const auto& access) {
+        const auto& [read, load] = access;
+        return !holds(load->buffer, input) || (read < at && !load->guarded && same(load->at, to->at));
+      });
   return false;
 }
 
