@@ -1,0 +1,143 @@
+// Integers, bool and small types through loads, ops, folds and stores; floats that are no ordinary numbers.
+#include <weft/function.h>
+
+#include <error_text.h>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+// sum or any, max and min of a matrix: along rows, along columns, of everything; and an elementwise use.
+Function folds_of(DType dtype) {
+  Graph g;
+  const Expr x = g.input("x", dtype, {"n", "m"});
+  std::vector<Expr> outputs;
+  for (const Axes& axes : {Axes({1}), Axes({0}), all_axes}) {
+    if (is_boolean(dtype)) outputs.insert(outputs.end(), {any(x, axes), all(x, axes), sum(x, axes)});
+    else outputs.insert(outputs.end(), {max(x, axes), min(x, axes), sum(x, axes), prod(x, axes)});
+  }
+  outputs.push_back(is_boolean(dtype) ? !x : maximum(x, x.slice({{{}, {}, -1}})));
+  return compile(outputs, {x}, checked());
+}
+
+}  // namespace
+
+TEST_CASE("folds of every dtype agree with the interpreter") {
+  for (DType dtype : loop_dtypes) {
+    CAPTURE(std::string(to_text(dtype)));
+    const Function f = folds_of(dtype);
+    for (const Dims& shape : {Dims{1, 1}, Dims{5, 7}, Dims{70, 33}, Dims{3, 2500}, Dims{2500, 3}}) {
+      CAPTURE(to_text(shape));
+      check_call(f, {counting(dtype, shape, is_floating(dtype) ? 0.125 : 1)});
+    }
+  }
+}
+
+TEST_CASE("folds of special values agree with the interpreter") {
+  for (DType dtype : {f32, f64, i8, u8, i64, u64}) {
+    CAPTURE(std::string(to_text(dtype)));
+    const Function f = folds_of(dtype);
+    for (std::uint64_t seed = 1; seed <= 4; ++seed)
+      for (const Dims& shape : {Dims{9, 5}, Dims{40, 40}, Dims{2, 1100}, Dims{1100, 2}}) {
+        CAPTURE(to_text(shape));
+        CAPTURE(seed);
+        check_call(f, {special(dtype, shape, seed)});
+      }
+  }
+}
+
+TEST_CASE("max and min propagate a NaN from any place") {
+  const Function f = compile_text("graph g(%x: f32[n]) -> (%0, %1) {\n%0: f32[] = max(i:n) copy(%x[i])\n%1: f32[] = min(i:n) copy(%x[i])\n}");
+  for (Index n : {1, 5, 16, 17, 100, 1024, 1025, 4100})
+    for (Index place : {Index{0}, n / 2, n - 1}) {
+      Array x = uniform(f32, {n});
+      x.at<float>({place}) = NAN;
+      const auto out = f({x});
+      CHECK(std::isnan(out[0].at<float>({})));
+      CHECK(std::isnan(out[1].at<float>({})));
+    }
+}
+
+TEST_CASE("zeros keep their signs through max, min and sum") {
+  const Function f = compile_text("graph g(%x: f64[n]) -> (%0, %1, %2) {\n%0: f64[] = max(i:n) copy(%x[i])\n%1: f64[] = min(i:n) copy(%x[i])\n"
+                                  "%2: f64[] = sum(i:n) copy(%x[i])\n}");
+  for (Index n : {1, 3, 16, 40, 1025}) {
+    Array x(f64, {n});
+    x.fill(Scalar(-0.0));
+    for (const Array& result : f({x})) CHECK(std::signbit(result.at<double>({})));
+    x.at<double>({n / 2}) = 0.0;
+    const auto out = f({x});
+    CHECK_FALSE(std::signbit(out[0].at<double>({})));
+    CHECK(std::signbit(out[1].at<double>({})) == (n > 1));
+    CHECK_FALSE(std::signbit(out[2].at<double>({})));
+  }
+}
+
+TEST_CASE("infinities of both signs sum to NaN, wherever they meet") {
+  const Function f = compile_text("graph g(%x: f64[n]) -> (%0) { %0: f64[] = sum(i:n) copy(%x[i]) }");
+  for (Index n : {2, 17, 1025, 5000}) {
+    Array x = uniform(f64, {n});
+    x.at<double>({0}) = INFINITY;
+    CHECK(f({x})[0].at<double>({}) == INFINITY);
+    x.at<double>({n - 1}) = -INFINITY;
+    CHECK(std::isnan(f({x})[0].at<double>({})));
+  }
+}
+
+TEST_CASE("integers wrap in their own width") {
+  const Function f = compile_text("graph g(%a: u8[n], %b: u8[n]) -> (%0, %1, %2, %3) {\n%0: u8[i:n] = add(%a[i], %b[i])\n%1: u8[i:n] = multiply(%a[i], %b[i])\n"
+                                  "%2: u8[i:n] = subtract(%a[i], %b[i])\n%3: u8[i:n] = floor_divide(%a[i], %b[i])\n}");
+  Array a(u8, {256 * 256}), b(u8, {256 * 256});
+  for (Index k = 0; k < a.size(); ++k) {
+    a.at<std::uint8_t>({k}) = static_cast<std::uint8_t>(k);
+    b.at<std::uint8_t>({k}) = static_cast<std::uint8_t>(k / 256);
+  }
+  check_call(f, {a, b});
+  const auto out = f({a, b});
+  CHECK(out[0].at<std::uint8_t>({255 + 256 * 3}) == 2);
+  CHECK(out[3].at<std::uint8_t>({200}) == 0);
+}
+
+TEST_CASE("a sum of u8 or bool counts beyond 255") {
+  Graph g;
+  const Expr b = g.input("b", u8, {"n"}), t = g.input("t", bool_, {"n"});
+  const Function f = compile({sum(b), sum(t)}, {b, t}, checked());
+  Array bytes(u8, {100000}), truths(bool_, {100000});
+  bytes.fill(Scalar::of(u8, 255));
+  truths.fill(Scalar::of(bool_, 1));
+  const auto out = f({bytes, truths});
+  CHECK(out[0].dtype() == u64);
+  CHECK(out[0].at<std::uint64_t>({}) == 25500000);
+  CHECK(out[1].at<std::int64_t>({}) == 100000);
+}
+
+TEST_CASE("casts between every two dtypes, special values included") {
+  for (DType from : loop_dtypes) {
+    Graph g;
+    const Expr x = g.input("x", from, {"n"});
+    std::vector<Expr> outputs;
+    for (DType to : loop_dtypes)
+      if (to != from) outputs.push_back(cast(x, to));
+    const Function f = compile(outputs, {x}, checked());
+    CAPTURE(std::string(to_text(from)));
+    for (Index n : {64, 5, 1}) check_call(f, {special(from, {n}, static_cast<std::uint64_t>(n))});
+  }
+}
+
+TEST_CASE("a bool in memory is the byte 0 or 1") {
+  const Function f = compile_text("graph g(%x: f64[n]) -> (%0, %1) {\n%0: bool[i:n] = less(%x[i], 0)\n%1: bool[i:n] = logical_not(%0[i])\n}");
+  const auto out = f({counting(f64, {37})});
+  for (const Array& array : out)
+    for (Index k = 0; k < array.size(); ++k) CHECK(static_cast<const std::uint8_t*>(static_cast<const void*>(array.View::data()))[k] <= 1);
+}
+
+TEST_CASE("f16 and bf16 have no loops yet, and the call says so") {
+  for (DType dtype : {f16, bf16}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n"});
+    const Function f = compile({x + x}, {x});
+    CHECK(error_text([&] { f({Array(dtype, {3})}); }) == concat("unsupported: compiled loops do not run on ", dtype, "; cast to f32 first"));
+  }
+}

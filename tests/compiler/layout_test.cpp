@@ -1,0 +1,161 @@
+// Arrays of any strides, given as inputs and as outputs; when a new variant is compiled and when not.
+#include <weft/function.h>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+// A row fold, a column fold and an elementwise result of the same operands.
+constexpr const char* three = R"(graph three(%x: f32[n,m], %y: f32[n,m]) -> (%0, %1, %2) {
+  %0: f32[i:n,j:m] = subtract(%x[i,j], %y[i,j])
+  %1: f32[i:n] = sum(j:m) multiply(%0[i,j], %x[i,j])
+  %2: f32[i:m] = max(j:n) add(%x[j,i], %y[j,i])
+})";
+
+// Views of fresh memory in which every element is -99, by name.
+std::vector<std::pair<std::string, Array>> layouts(DType dtype, const Dims& shape) {
+  auto fresh = [&](const Dims& dims, Order order = Order::c) {
+    Array memory(dtype, dims, order);
+    memory.fill(Scalar::of(dtype, -99));
+    return memory;
+  };
+  std::vector<std::pair<std::string, Array>> result;
+  result.emplace_back("c", fresh(shape));
+  result.emplace_back("f", fresh(shape, Order::f));
+  Array reversed = fresh(shape), gaps, offset;
+  Dims larger = shape, shifted = shape;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    reversed = reversed.flip(static_cast<int>(d));
+    larger[d] = 3 * shape[d] + 2;
+    shifted[d] = shape[d] + 3;
+  }
+  gaps = fresh(larger);
+  offset = fresh(shifted, Order::f);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    gaps = gaps.slice(static_cast<int>(d), 1, shape[d], 3);
+    offset = offset.slice(static_cast<int>(d), 2, shape[d]);
+  }
+  result.emplace_back("reversed", reversed);
+  result.emplace_back("gaps", gaps);
+  result.emplace_back("offset", offset);
+  result.emplace_back("last axis reversed", shape.empty() ? fresh(shape) : fresh(shape).flip(-1));
+  return result;
+}
+
+Array filled_like(const Array& values, Array view) {
+  copy_elements(values, view);
+  return view;
+}
+
+}  // namespace
+
+TEST_CASE("outputs in any given layout hold the same bits") {
+  const Function f = compile_text(three);
+  for (const Dims& shape : {Dims{5, 37}, Dims{40, 3}}) {
+    const Array x = uniform(f32, shape, 1), y = uniform(f32, shape, 2);
+    const auto expected = expected_of(f, {x, y});
+    for (const auto& [name, full] : layouts(f32, shape))
+      for (const auto& [row_name, rows] : layouts(f32, {shape[0]})) {
+        CAPTURE(name);
+        CAPTURE(row_name);
+        Array columns(f32, {shape[1]});
+        f.run({x, y}, {full, rows, columns});
+        CHECK(difference(full, expected[0]) == "");
+        CHECK(difference(rows, expected[1]) == "");
+        CHECK(difference(columns, expected[2]) == "");
+      }
+  }
+}
+
+TEST_CASE("inputs in any layout give the same bits") {
+  const Function f = compile_text(three);
+  for (const Dims& shape : {Dims{5, 37}, Dims{40, 3}}) {
+    const Array x = uniform(f32, shape, 1), y = uniform(f32, shape, 2);
+    const auto expected = expected_of(f, {x, y});
+    for (const auto& [x_name, x_view] : layouts(f32, shape))
+      for (const auto& [y_name, y_view] : layouts(f32, shape)) {
+        CAPTURE(x_name);
+        CAPTURE(y_name);
+        const auto out = f({filled_like(x, x_view), filled_like(y, y_view)});
+        for (std::size_t k = 0; k < out.size(); ++k) CHECK(difference(out[k], expected[k]) == "");
+      }
+  }
+}
+
+TEST_CASE("elements between those of a strided output are left alone") {
+  const Function f = compile_text(three);
+  const Index n = 6, m = 21;
+  Array memory(f32, {2 * n + 1, 3 * m + 1});
+  memory.fill(Scalar(-99.0f));
+  const Array x = uniform(f32, {n, m}, 1), y = uniform(f32, {n, m}, 2);
+  f.run({x, y}, {memory.slice(0, 1, n, 2).slice(1, 1, m, 3), Array(f32, {n}), Array(f32, {m})});
+  for (Index i = 0; i < 2 * n + 1; ++i)
+    for (Index j = 0; j < 3 * m + 1; ++j)
+      if (i % 2 != 1 || j % 3 != 1) CHECK(memory.at<float>({i, j}) == -99.0f);
+}
+
+TEST_CASE("inputs may repeat elements with stride 0 and be read-only") {
+  const Function f = compile_text(three);
+  const Array row = uniform(f32, {33}, 1), column = uniform(f32, {9, 1}, 2), one = uniform(f32, {1, 1}, 3);
+  const Array x = row.broadcast_to({9, 33}), y = column.broadcast_to({9, 33}), z = one.broadcast_to({9, 33});
+  check_call(f, {x, y});
+  check_call(f, {y, x});
+  check_call(f, {z, z});
+  check_call(f, {x.copy().read_only(), z});
+}
+
+TEST_CASE("overlapping inputs are only read") {
+  const Function f = compile_text("graph g(%x: f64[n], %y: f64[n]) -> (%0) { %0: f64[i:n] = subtract(%x[i], %y[i]) }");
+  const Array memory = counting(f64, {100});
+  check_call(f, {memory.slice(0, 0, 90), memory.slice(0, 7, 90)});
+  check_call(f, {memory, memory.flip(0)});
+}
+
+TEST_CASE("a new size compiles nothing") {
+  const Function f = compile_text(three);
+  f({uniform(f32, {20, 30}), uniform(f32, {20, 30})});
+  const double seconds = f.compile_seconds();
+  for (const Dims& shape : {Dims{2, 2}, Dims{3000, 4}, Dims{4, 3000}, Dims{1000, 100}, Dims{20, 30}}) {
+    check_call(f, {uniform(f32, shape, 1), uniform(f32, shape, 2)});
+    CHECK(f.compile_seconds() == seconds);
+  }
+}
+
+TEST_CASE("each combination of stride classes compiles once, at its first call") {
+  const Function f = compile_text(three);
+  const Dims shape{6, 18};
+  const Array x = uniform(f32, shape, 1), y = uniform(f32, shape, 2);
+  double seconds = f.compile_seconds();
+  auto call = [&](const Array& a, const Array& b) {
+    f({a, b});
+    const bool compiled = f.compile_seconds() > seconds;
+    seconds = f.compile_seconds();
+    return compiled;
+  };
+  CHECK(call(x, y));
+  CHECK_FALSE(call(y, x));
+  CHECK(call(x.flip(1), y));
+  CHECK(call(x, y.flip(1)));
+  CHECK_FALSE(call(y.flip(1), x));
+  CHECK(call(x.copy(Order::f), y));
+  CHECK(call(x.slice(1, 0, 1).broadcast_to(shape), y));
+  CHECK_FALSE(call(y.slice(1, 3, 1).broadcast_to(shape), x));
+  // Rows with a gap are another class than rows without, however long the gap.
+  CHECK(call(x, uniform(f32, {6, 40}).slice(1, 2, 18)));
+  CHECK_FALSE(call(x, uniform(f32, {6, 30}).slice(1, 5, 18)));
+  CHECK_FALSE(call(y, uniform(f32, {20, 40}).slice(0, 3, 6).slice(1, 0, 18)));
+}
+
+TEST_CASE("outputs are part of the key too") {
+  const Function f = compile_text(three);
+  const Array x = uniform(f32, {6, 18}, 1), y = uniform(f32, {6, 18}, 2), rows(f32, {6}), columns(f32, {18});
+  f.run({x, y}, {Array(f32, {6, 18}), rows, columns});
+  double seconds = f.compile_seconds();
+  f.run({x, y}, {Array(f32, {6, 18}, Order::f), rows, columns});
+  CHECK(f.compile_seconds() > seconds);
+  seconds = f.compile_seconds();
+  f.run({x, y}, {Array(f32, {6, 18}, Order::f), rows, columns});
+  CHECK(f.compile_seconds() == seconds);
+}
