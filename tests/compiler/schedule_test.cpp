@@ -1,0 +1,170 @@
+// Facts about where values are computed; whole texts of common graphs are in tests/golden.
+#include "schedule.h"
+
+#include <weft/function.h>
+#include <weft/passes.h>
+
+#include <error_text.h>
+
+#include "compiled.h"
+#include "pipeline.h"
+#include "program.h"
+
+using namespace weft;
+
+namespace {
+
+// The schedule for inputs and outputs in the given order of memory.
+Schedule schedule_of(const Graph& graph, const Bindings& sizes, Order order = Order::c) {
+  Hints hints;
+  hints.bindings = sizes;
+  for (const auto* ids : {&graph.inputs, &graph.outputs})
+    for (NodeId id : *ids) {
+      Dims dims;
+      for (const Extent& extent : graph.node(id).shape()) dims.push_back(extent.evaluate(sizes));
+      hints.arrays[id] = {contiguous_strides(dims, order)};
+    }
+  return make_schedule(graph, hints);
+}
+Graph passed(const std::string& text) { return run_graph_passes(parse(text), checked()); }
+std::string schedule_text(const std::string& text, const Bindings& sizes, Order order = Order::c) {
+  const Graph graph = passed(text);
+  const Schedule schedule = schedule_of(graph, sizes, order);
+  verify(graph, schedule);
+  return to_text(graph, schedule);
+}
+
+std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+// Logistic regression with its gradient in w and b.
+Function logistic() {
+  Graph g("logistic");
+  const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"}), b = g.input("b", f32, {}), y = g.input("y", f32, {"n"});
+  const Expr z = sum(x * w, {1}) + b, loss = sum(softplus(z) - z * y);
+  const auto gradients = grad(loss, {w, b});
+  return compile({loss, gradients[0], gradients[1]}, {x, w, b, y}, checked());
+}
+Call bind_logistic(const Function& f, Index n, Index m) {
+  return f.bind({Array::empty(f32, {n, m}), Array::empty(f32, {m}), Array::scalar(0.0f), Array::empty(f32, {n})},
+                {Array::empty(f32, {}), Array::empty(f32, {m}), Array::empty(f32, {})});
+}
+Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+TEST_CASE("logistic loss and its gradient are one sweep over x, in at most two loop nests") {
+  const Function f = logistic();
+  CHECK(bind_logistic(f, 100000, 64).loop_nests() <= 2);
+  CHECK(count(f.schedule(), "parallel") == 1);
+  CHECK(count(f.schedule(), "arrays") == 0);                       // nothing of extent n is stored between nests
+  CHECK(count(f.program(), "parallel") == 1);
+}
+
+TEST_CASE("logistic loss and its gradient need partial results and rows of scratch, nothing else") {
+  const Function f = logistic();
+  const Index m = 64;
+  for (Index n : {1000, 100000, 1000000}) {
+    CAPTURE(n);
+    const Call call = bind_logistic(f, n, m);
+    // One row per unit of 1024 rows and one for the tree over them; rows are whole vectors, so a scalar takes 16 values.
+    CHECK(call.temporary_bytes() <= (ceil_div(n, 1024) + 1) * (m + 2 * 16) * 4);
+    CHECK(call.scratch_bytes() <= 64 * 1024);
+    CHECK(call.scratch_bytes() == bind_logistic(f, 2 * n, m).scratch_bytes());
+  }
+}
+
+TEST_CASE("elementwise chains, row sums and softmax have no temporary arrays") {
+  const char* texts[] = {
+      "graph a(%x: f32[n,m]) -> (%2) {\n%0: f32[i:n,j:m] = exp(%x[i,j])\n%1: f32[i:n,j:m] = sin(%0[i,j])\n%2: f32[i:n,j:m] = add(%0[i,j], %1[i,j])\n}",
+      "graph b(%x: f32[n,m]) -> (%1) {\n%0: f32[i:n] = sum(j:m) exp(%x[i,j])\n%1: f32[i:n] = log(%0[i])\n}",
+      "graph c(%x: f32[n,m]) -> (%4) {\n%0: f32[i:n] = max(j:m) copy(%x[i,j])\n%1: f32[i:n,j:m] = subtract(%x[i,j], %0[i])\n"
+      "%2: f32[i:n,j:m] = exp(%1[i,j])\n%3: f32[i:n] = sum(j:m) copy(%2[i,j])\n%4: f32[i:n,j:m] = divide(%2[i,j], %3[i])\n}"};
+  for (const char* text : texts) {
+    const Function f = compile_text(text);
+    const Array x = uniform(f32, {1000, 100});
+    const auto outputs = f({x});
+    const Call call = f.bind({x}, outputs);
+    CHECK(call.loop_nests() == 1);
+    CHECK(call.temporary_bytes() == 0);
+    CHECK(call.scratch_bytes() <= 64 * 1024);
+  }
+}
+
+TEST_CASE("outputs over the same axes share one nest") {
+  const std::string text = schedule_text("graph g(%x: f64[n]) -> (%0, %1, %2) {\n%0: f64[i:n] = exp(%x[i])\n%1: f64[i:n] = negative(%x[i])\n"
+                                         "%2: f64[] = sum(i:n) copy(%0[i])\n}", {{"n", 100000}});
+  CHECK(count(text, "parallel") == 1);
+}
+
+TEST_CASE("a value read at another index than it is made at is stored between two nests") {
+  const std::string text = schedule_text("graph g(%x: f64[n]) -> (%1) {\n%0: f64[i:n] = exp(%x[i])\n%1: f64[i:n] = add(%0[n-1-i], %0[i])\n}", {{"n", 1000}});
+  CHECK(count(text, "parallel") == 2);
+  CHECK(text.find("  arrays %0\n") != std::string::npos);
+}
+
+TEST_CASE("a value that is folded completely is read by a later nest") {
+  const std::string text = schedule_text("graph g(%x: f64[n]) -> (%1) {\n%0: f64[] = sum(i:n) exp(%x[i])\n%1: f64[i:n] = divide(%x[i], %0)\n}", {{"n", 1000}});
+  CHECK(count(text, "parallel") == 2);
+  CHECK(text.find("  arrays %0\n") != std::string::npos);
+}
+
+TEST_CASE("strides decide which axis runs as vectors, not the order of axes") {
+  const char* product = "graph g(%x: f64[n,m], %y: f64[n,m], %r: f64[m]) -> (%1) {\n%0: f64[i:n,j:m] = multiply(%x[i,j], %r[j])\n"
+                        "%1: f64[i:n,j:m] = add(%0[i,j], %y[i,j])\n}";
+  const Bindings sizes{{"n", 500}, {"m", 400}};
+  CHECK(schedule_text(product, sizes, Order::c).find("lanes j:m") != std::string::npos);
+  CHECK(schedule_text(product, sizes, Order::f).find("lanes i:n") != std::string::npos);
+}
+
+TEST_CASE("sums over the outer axis of a tall matrix are split into units with partial results") {
+  const Function f = compile_text("graph g(%x: f32[n,m]) -> (%0) { %0: f32[i:m] = sum(j:n) copy(%x[j,i]) }");
+  const Call tall = f.bind({Array::empty(f32, {100000, 32})}, {Array::empty(f32, {32})});
+  CHECK(count(f.program(), "merges %0 by sum over j") == 1);
+  CHECK(tall.temporary_bytes() <= (ceil_div(100000, 1024) + 1) * 32 * 4);
+}
+
+TEST_CASE("a chain longer than one loop may hold is cut into loops that hand on a row") {
+  std::string text = "graph g(%x: f32[n]) -> (%39) {\n";
+  for (int k = 0; k < 40; ++k) text += concat("%", k, ": f32[i:n] = tanh(", k == 0 ? "%x" : concat("%", k - 1), "[i])\n");
+  const Function f = compile_text(text + "}");
+  const Call call = f.bind({Array::empty(f32, {100000})}, {Array::empty(f32, {100000})});
+  CHECK(count(f.program(), "lanes i in n") > 1);
+  CHECK(call.loop_nests() == 1);
+  CHECK(call.temporary_bytes() == 0);
+  CHECK(call.scratch_bytes() <= 64 * 1024);
+  CHECK(call.scratch_bytes() == f.bind({Array::empty(f32, {5})}, {Array::empty(f32, {5})}).scratch_bytes());
+}
+
+TEST_CASE("verify finds a node that no loop runs, and one that runs before its operand") {
+  const Graph graph = passed("graph g(%x: f64[n]) -> (%1) {\n%0: f64[i:n] = exp(%x[i])\n%1: f64[i:n] = sin(%0[i])\n}");
+  Schedule schedule = schedule_of(graph, {{"n", 1000}});
+  CHECK(error_text([&] { verify(graph, schedule); }) == "no error");
+  auto* body = &schedule.nests[0].root.body;
+  while (auto* inner = std::get_if<Level>(&body->front())) body = &inner->body;
+  REQUIRE(body->size() == 2);
+  std::swap(body->front(), body->back());
+  CHECK(error_text([&] { verify(graph, schedule); }).find("S3: %") != std::string::npos);
+  body->pop_back();
+  CHECK(error_text([&] { verify(graph, schedule); }).find("S1: nest 0 runs 1 nodes of 2") != std::string::npos);
+}
+
+TEST_CASE("verify finds a program that uses a value before it is made, and one that makes it twice") {
+  const Graph graph = passed("graph g(%x: f64[n]) -> (%0) { %0: f64[i:n] = exp(%x[i]) }");
+  const Schedule schedule = schedule_of(graph, {{"n", 1000}});
+  const Program program = lower(graph, schedule, schedule.nests[0], "g_0");
+  CHECK(error_text([&] { verify(program); }) == "no error");
+  Program reversed = program, doubled = program;
+  auto body_of = [](Program& p) {
+    auto* body = &p.root.body;
+    while (auto* inner = std::get_if<Loop>(&body->front())) body = &inner->body;
+    return body;
+  };
+  std::reverse(body_of(reversed)->begin(), body_of(reversed)->end());
+  CHECK(error_text([&] { verify(reversed); }).find("is used before it is made in g_0") != std::string::npos);
+  body_of(doubled)->push_back(body_of(doubled)->front());
+  CHECK(error_text([&] { verify(doubled); }).find("is made twice in g_0") != std::string::npos);
+}
