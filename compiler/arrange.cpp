@@ -242,7 +242,7 @@ class TreeBuilder {
       if (item >= 0) level.body.emplace_back(nest_.nodes[static_cast<std::size_t>(item)].node);
       else level.body.emplace_back(build(~item)), inner = true;
     }
-    level.lanes = !inner && level.var.axis >= 0 && (level.var.part == Part::vector || (level.var.axis == nest_.lanes && level.var.part == Part::element));
+    level.lanes = !inner && level.var.axis >= 0 && !level.var.splits() && index != 0;
     return level;
   }
 
