@@ -159,3 +159,32 @@ TEST_CASE("outputs are part of the key too") {
   f.run({x, y}, {Array(f32, {6, 18}, Order::f), rows, columns});
   CHECK(f.compile_seconds() == seconds);
 }
+
+// Loops are chosen for the sizes of the call that compiles: extents of 1 and 0 must not leave assumptions behind.
+TEST_CASE("whatever the sizes of the first call, later sizes are right") {
+  const Dims shapes[] = {{4, 5, 6}, {1, 1, 1}, {4, 1, 6}, {1, 5, 6}, {4, 5, 1}, {0, 5, 6}, {4, 0, 6}, {4, 5, 0}, {20, 30, 2}};
+  for (const Dims& first : shapes) {
+    const Function f = compile_text(R"(graph later(%x: f32[a,b,c], %y: f32[b,c]) -> (%0, %1, %2, %3) {
+      %0: f32[i:a,j:b,k:c] = multiply(%x[i,j,k], %y[j,k])
+      %1: f32[i:c,j:b,k:a] = negative(%x[k,j,i])
+      %2: f32[i:a,j:b] = sum(k:c) copy(%0[i,j,k])
+      %3: f32[i:b,j:c] = sum(k:a) copy(%x[k,i,j])
+    })");
+    for (const Order order : {Order::c, Order::f}) {
+      auto call = [&](const Dims& shape) {
+        CAPTURE(to_text(first));
+        CAPTURE(to_text(shape));
+        CAPTURE(std::string(to_text(order)));
+        const Array x = uniform(f32, shape, 1).copy(order), y = uniform(f32, {shape[1], shape[2]}, 2).copy(order);
+        check_call(f, {x, y});
+        const auto expected = expected_of(f, {x, y});
+        std::vector<Array> outputs;
+        for (const Array& result : expected) outputs.emplace_back(f32, result.shape(), order);
+        f.run({x, y}, outputs);
+        for (std::size_t k = 0; k < outputs.size(); ++k) CHECK(difference(outputs[k], expected[k]) == "");
+      };
+      call(first);
+      for (const Dims& shape : shapes) call(shape);
+    }
+  }
+}
