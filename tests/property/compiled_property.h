@@ -36,22 +36,22 @@ inline std::vector<int> comparable(const weft::Graph& graph) {
   return result;
 }
 
-inline double ordinal(const weft::Scalar& value) {      // distance between neighbours is 1
+inline std::int64_t ordinal(const weft::Scalar& value) {      // neighbours are 1 apart, -0 is 0
   if (value.dtype() == weft::f32) {
     const float x = static_cast<float>(value.real());
     std::int32_t bits;
     std::memcpy(&bits, &x, 4);
-    return bits < 0 ? -static_cast<double>(bits & 0x7fffffff) : static_cast<double>(bits);
+    return bits < 0 ? -std::int64_t{bits & INT32_MAX} : std::int64_t{bits};
   }
   const double x = value.real();
   std::int64_t bits;
   std::memcpy(&bits, &x, 8);
-  return bits < 0 ? -static_cast<double>(bits & INT64_MAX) : static_cast<double>(bits);
+  return bits < 0 ? -(bits & INT64_MAX) : bits;
 }
 inline bool agrees(const weft::Scalar& a, const weft::Scalar& b, double ulps) {
   if (a == b) return true;
   if (ulps == 0 || !is_floating(a.dtype()) || std::isnan(a.real()) || std::isnan(b.real())) return false;
-  return std::abs(ordinal(a) - ordinal(b)) <= ulps;
+  return std::abs(static_cast<double>(ordinal(a) - ordinal(b))) <= ulps;
 }
 // "[1, 2]: 3 but 4", or nothing.
 inline std::string difference(const weft::View& got, const weft::View& expected, double ulps) {
@@ -187,6 +187,47 @@ inline std::string run_layouts(const weft::Function& f, const std::vector<weft::
   return "";
 }
 
+// Inputs of other sizes: what was compiled for some sizes serves all.
+inline std::vector<weft::Array> resized(const weft::Graph& graph, const std::vector<weft::Array>& inputs, RandomSource& random) {
+  weft::Bindings bindings = bind_symbols(graph, graph.inputs, inputs);
+  if (bindings.empty()) return {};
+  for (auto& [symbol, size] : bindings)
+    size = std::max<weft::Index>(0, random.chance(60) ? size + random.pick<weft::Index>({-3, -2, -1, 1, 2}) : random.pick<weft::Index>({0, 1, 2, 5, 16, 17}));
+  std::vector<weft::Array> result;
+  for (weft::NodeId id : graph.inputs) {
+    weft::Dims shape;
+    for (const weft::Extent& extent : graph.node(id).domain) shape.push_back(extent.evaluate(bindings));
+    if (std::any_of(shape.begin(), shape.end(), [](weft::Index extent) { return extent < 0; })) return {};
+    result.push_back(random_array(random, graph.node(id).dtype, shape, Data::small));
+  }
+  return result;
+}
+
+// The call runs as interpreted, or is refused in the same words.
+inline std::string check_resized(const weft::Function& f, const std::vector<weft::Array>& inputs, const std::vector<double>& ulps, RandomSource& random) {
+  const weft::Graph& graph = f.final_graph();
+  std::string refused, got;
+  std::vector<weft::Array> expected, compiled;
+  try {
+    expected = interpret(graph, graph.outputs, graph.inputs, inputs);
+  } catch (const weft::Error& error) {
+    refused = error.what();
+  }
+  try {
+    compiled = f(inputs);
+  } catch (const weft::Error& error) {
+    got = error.what();
+  }
+  if (got != refused) return "other sizes: the interpreter says \"" + refused + "\" and the function \"" + got + "\"";
+  if (!got.empty()) return "";
+  if (const std::string text = compare_all(compiled, expected, ulps, "other sizes"); !text.empty()) {
+    std::string shapes;
+    for (const weft::Array& input : inputs) shapes += " " + weft::to_text(input.shape());
+    return text + "\n  shapes" + shapes;
+  }
+  return run_layouts(f, inputs, compiled, random, "other sizes, another layout");
+}
+
 // verify after every pass; texts read back; the passes keep the meaning; compiled code gives the interpreter's bits on
 // the final graph, in any order of units, on 1, 2 and 7 threads, and for any layout of inputs and outputs.
 inline std::string check_compiled(const weft::Graph& graph, const std::vector<weft::Array>& inputs, std::uint64_t seed) {
@@ -219,6 +260,8 @@ inline std::string check_compiled(const weft::Graph& graph, const std::vector<we
     if (const std::string text = run_layouts(f, inputs, compiled, random, "another layout"); !text.empty()) return text + "\nfinal " + to_text(last);
     executor->current = std::make_shared<HostileExecutor>();
     if (const std::string text = run_layouts(f, inputs, compiled, random, "a third layout"); !text.empty()) return text + "\nfinal " + to_text(last);
+    if (const auto others = resized(graph, inputs, random); !others.empty())
+      if (const std::string text = check_resized(f, others, ulps, random); !text.empty()) return text + "\nfinal " + to_text(last);
   } catch (const std::exception& error) {
     return error.what();
   }

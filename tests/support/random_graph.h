@@ -6,6 +6,7 @@
 // Nodes are made from the inside (Graph::apply, Graph::fold), since operators reach a part of what maps can say only. All
 // indices are in bounds for the sizes of `inputs`; for other sizes a call may be refused.
 #pragma once
+#include <weft/binding.h>
 #include <weft/expr.h>
 
 #include "random_parts.h"

@@ -55,7 +55,7 @@ class GraphParts {
     }
   }
   void choose_sizes() {
-    const int profile = static_cast<int>(random_.pick({0, 0, 1, 1, 2, 2, 3, 4}));
+    const int profile = static_cast<int>(random_.pick({0, 0, 1, 1, 2, 2, 3, 4, 4}));
     const auto count = random_.between(2, 4);
     for (int k = 0; k < count; ++k) {
       Index size = random_size(profile == 4 && k > 0 ? 5 : profile);
