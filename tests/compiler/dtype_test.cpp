@@ -87,7 +87,8 @@ TEST_CASE("infinities of both signs sum to NaN, wherever they meet") {
 }
 
 TEST_CASE("integers wrap in their own width") {
-  const Function f = compile_text("graph g(%a: u8[n], %b: u8[n]) -> (%0, %1, %2, %3) {\n%0: u8[i:n] = add(%a[i], %b[i])\n%1: u8[i:n] = multiply(%a[i], %b[i])\n"
+  const Function f = compile_text("graph g(%a: u8[n], %b: u8[n]) -> (%0, %1, %2, %3) {\n%0: u8[i:n] = add(%a[i], %b[i])\n"
+                                  "%1: u8[i:n] = multiply(%a[i], %b[i])\n"
                                   "%2: u8[i:n] = subtract(%a[i], %b[i])\n%3: u8[i:n] = floor_divide(%a[i], %b[i])\n}");
   Array a(u8, {256 * 256}), b(u8, {256 * 256});
   for (Index k = 0; k < a.size(); ++k) {

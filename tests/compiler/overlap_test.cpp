@@ -115,7 +115,8 @@ TEST_CASE("a bound in-place call steps every time it runs") {
 }
 
 TEST_CASE("two arrays exchange their contents") {
-  const Function f = compile_text("graph swap(%a: i64[n,m], %b: i64[n,m]) -> (%0, %1) {\n%0: i64[i:n,j:m] = copy(%b[i,j])\n%1: i64[i:n,j:m] = copy(%a[i,j])\n}");
+  const Function f = compile_text("graph swap(%a: i64[n,m], %b: i64[n,m]) -> (%0, %1) {\n%0: i64[i:n,j:m] = copy(%b[i,j])\n"
+                                  "%1: i64[i:n,j:m] = copy(%a[i,j])\n}");
   Array a = counting(i64, {9, 21}), b = counting(i64, {9, 21}, 3);
   check_overlap(f, {a, b}, {a, b});
 }
@@ -150,7 +151,8 @@ TEST_CASE("an input that a later statement or loop reads again survives a result
 }
 
 TEST_CASE("where each element is read before it is written in place needs no copy") {
-  const Function f = compile_text("graph axpy(%a: f32[], %x: f32[n], %y: f32[n]) -> (%1) {\n%0: f32[i:n] = multiply(%a, %x[i])\n%1: f32[i:n] = add(%0[i], %y[i])\n}");
+  const Function f = compile_text("graph axpy(%a: f32[], %x: f32[n], %y: f32[n]) -> (%1) {\n%0: f32[i:n] = multiply(%a, %x[i])\n"
+                                  "%1: f32[i:n] = add(%0[i], %y[i])\n}");
   const Array a = Array::scalar(2.0f), x = uniform(f32, {5000}, 1), y = uniform(f32, {5000}, 2);
   CHECK(f.bind({a, x, y}, {y}).temporary_bytes() == 0);
   check_overlap(f, {a, x, y}, {y});

@@ -15,7 +15,9 @@ Function shown(const std::string& text) { return compile_text(text); }
 TEST_CASE("work on scalars runs once") {
   const Function f = shown("graph g(%a: f64[], %b: f64[]) -> (%1) {\n%0: f64[] = exp(%a)\n%1: f64[] = subtract(%0, %b)\n}");
   CHECK(f.schedule() == "schedule g {\n  once { %0 %1 }\n}\n");
-  CHECK(f.program() == "program g_0 {\n  once {\n    t1 = load %a[]\n    t0 = exp t1\n    t3 = load %b[]\n    t2 = subtract t0 t3\n    store %1[] = t2\n  }\n}\n");
+  CHECK(f.program() ==
+        "program g_0 {\n  once {\n    t1 = load %a[]\n    t0 = exp t1\n"
+        "    t3 = load %b[]\n    t2 = subtract t0 t3\n    store %1[] = t2\n  }\n}\n");
 }
 
 TEST_CASE("subscripts show where an operand starts and how it steps") {

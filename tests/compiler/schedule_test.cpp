@@ -101,13 +101,15 @@ TEST_CASE("outputs over the same axes share one nest") {
 }
 
 TEST_CASE("a value read at another index than it is made at is stored between two nests") {
-  const std::string text = schedule_text("graph g(%x: f64[n]) -> (%1) {\n%0: f64[i:n] = exp(%x[i])\n%1: f64[i:n] = add(%0[n-1-i], %0[i])\n}", {{"n", 1000}});
+  const std::string text = schedule_text("graph g(%x: f64[n]) -> (%1) {\n%0: f64[i:n] = exp(%x[i])\n"
+                                         "%1: f64[i:n] = add(%0[n-1-i], %0[i])\n}", {{"n", 1000}});
   CHECK(count(text, "parallel") == 2);
   CHECK(text.find("  arrays %0\n") != std::string::npos);
 }
 
 TEST_CASE("a value that is folded completely is read by a later nest") {
-  const std::string text = schedule_text("graph g(%x: f64[n]) -> (%1) {\n%0: f64[] = sum(i:n) exp(%x[i])\n%1: f64[i:n] = divide(%x[i], %0)\n}", {{"n", 1000}});
+  const std::string text = schedule_text("graph g(%x: f64[n]) -> (%1) {\n%0: f64[] = sum(i:n) exp(%x[i])\n"
+                                         "%1: f64[i:n] = divide(%x[i], %0)\n}", {{"n", 1000}});
   CHECK(count(text, "parallel") == 2);
   CHECK(text.find("  arrays %0\n") != std::string::npos);
 }

@@ -118,3 +118,28 @@ TEST_CASE("slices, flips and windows at every small size") {
     check_call(f, {counting(f64, {n})});
   }
 }
+
+TEST_CASE("ten axes") {
+  Graph g;
+  const Expr x = g.input("x", f32, Shape(10, Extent("n")));
+  const Function f = compile({permute_dims(x, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0}) + x, sum(x, {0, 3, 5}), max(x)}, {x}, checked());
+  for (Index n : {1, 2, 3}) check_call(f, {counting(f32, Dims(10, n), 0.5)});
+}
+
+TEST_CASE("an array constant keeps its values whatever its strides were, and any graph name will do") {
+  Graph g("a b\"c");
+  const Expr c = g.constant(Array::from<float>({1, 2, 3, 4, 5, 6}, {2, 3}).transpose());
+  const auto out = compile({c + c, c}, {}, checked())({});
+  CHECK(out[0].to_vector<float>() == std::vector<float>{2, 8, 4, 10, 6, 12});
+  CHECK(out[1].to_vector<float>() == std::vector<float>{1, 4, 2, 5, 3, 6});
+}
+
+TEST_CASE("more than 2^31 elements") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"});
+  const Function f = compile({sum(x), max(x)}, {x}, {.threads = 2, .executor = nullptr, .verify = true, .trace = ""});
+  const Index n = (Index{1} << 31) + 4096;
+  const auto out = f({Array::scalar(1.0f).broadcast_to({n})});      // one element, stride 0
+  CHECK(out[0].at<float>({}) == static_cast<float>(n));
+  CHECK(out[1].at<float>({}) == 1);
+}

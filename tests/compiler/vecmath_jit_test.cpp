@@ -24,8 +24,8 @@ std::vector<Scalar> special_values(DType dtype) {
   if (is_floating(dtype)) {
     const bool single = dtype == f32;
     const double tiny = single ? 0x1p-149 : 0x1p-1074, least = single ? 0x1p-126 : 0x1p-1022, most = single ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
-    for (double v : {0.0, tiny, least, most, double{INFINITY}, 1.0, 0.5, 1.5, 2.0, 2.5, 3.0, 0.1, 10.0, 20.5, 88.8, 103.97, 700.0, 745.2, 1e-3, 1e-9, 1e5, 1e10, 1e22,
-                     0x1p23 + 1, 0x1p52 + 1, 0x1p63, 1.5707963267948966, 3.141592653589793, 0x1p-30, 0x1.fffffep-1, 0x1.000002p0})
+    for (double v : {0.0, tiny, least, most, double{INFINITY}, 1.0, 0.5, 1.5, 2.0, 2.5, 3.0, 0.1, 10.0, 20.5, 88.8, 103.97,
+                     700.0, 745.2, 1e-3, 1e-9, 1e5, 1e10, 1e22, 0x1p23 + 1, 0x1p52 + 1, 0x1p63, 1.5707963267948966, 3.141592653589793, 0x1p-30, 0x1.fffffep-1, 0x1.000002p0})
       for (double sign : {1.0, -1.0}) values.push_back(Scalar::of(dtype, sign * v));
     values.push_back(Scalar::of(dtype, double{NAN}));
   } else if (is_boolean(dtype)) {
@@ -33,8 +33,7 @@ std::vector<Scalar> special_values(DType dtype) {
   } else {
     const int width = static_cast<int>(8 * size_of(dtype));
     const std::int64_t top = static_cast<std::int64_t>(std::uint64_t{1} << (width - 1));
-    for (std::int64_t v : {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{7}, std::int64_t{width - 1}, std::int64_t{width}, top - 1, top, top + 1,
-                           std::int64_t{-1}, std::int64_t{-2}, std::int64_t{-3}, std::int64_t{-width}})
+    for (std::int64_t v : std::initializer_list<std::int64_t>{0, 1, 2, 3, 7, width - 1, width, top - 1, top, top + 1, -1, -2, -3, -width})
       values.push_back(Scalar::of(dtype, v));
   }
   return values;
@@ -64,7 +63,10 @@ std::vector<std::vector<Scalar>> operand_lists(const std::vector<DType>& dtypes)
   const std::size_t count = (lists.size() + (dtypes.size() < 3 ? 200 : 1500)) / 64 * 64 + 64;
   while (lists.size() < count) {
     std::vector<Scalar> list;
-    for (std::size_t k = 0; k < dtypes.size(); ++k) list.push_back(dtypes.size() == 3 && random.chance(70) ? random.pick(pools[k]) : random_value(random, dtypes[k]));
+    for (std::size_t k = 0; k < dtypes.size(); ++k) {
+      const bool from_pool = dtypes.size() == 3 && random.chance(70);
+      list.push_back(from_pool ? random.pick(pools[k]) : random_value(random, dtypes[k]));
+    }
     lists.push_back(std::move(list));
   }
   return lists;
