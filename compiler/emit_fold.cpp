@@ -2,6 +2,8 @@
 // end in a balanced tree. The order is that of weft/accumulator.h, whichever loop runs outside and which one as vectors.
 #include "emit_kernel.h"
 
+#include <llvm/IR/Intrinsics.h>
+
 namespace weft {
 
 using llvm::Value;
@@ -77,6 +79,27 @@ Value* KernelEmitter::across_lanes(const Fold& fold, Value* vector) {
     vector = emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateShuffleVector(vector, low), b_.CreateShuffleVector(vector, high));
   }
   return b_.CreateExtractElement(vector, std::uint64_t{0});
+}
+
+// Runs a loop's range, leaf by leaf if it may be longer than one; an empty range is one empty leaf.
+void KernelEmitter::fold_leaves(const Loop& loop, Range range, bool leaves, const std::function<void(Range)>& run) {
+  if (!leaves) {
+    start_folds(loop, true);
+    run(range);
+    end_leaf(loop, nullptr);
+    return;
+  }
+  auto* leaf = stack_cell(b_.getInt64Ty(), "leaf.number");
+  b_.CreateStore(number(0), leaf);
+  Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, range.end, number(1));
+  for_range(range.begin, last, fold_leaf, "leaf", [&](Value* start) {
+    start_folds(loop, true);
+    run({start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(fold_leaf)), range.end)});
+    Value* current = b_.CreateLoad(b_.getInt64Ty(), leaf);
+    end_leaf(loop, current);
+    b_.CreateStore(b_.CreateAdd(current, number(1)), leaf);
+  });
+  finish_leaves(loop, b_.CreateLoad(b_.getInt64Ty(), leaf));
 }
 
 // The value of one leaf of every ordered fold goes to its result place; with `leaf` given, on to the tree over leaves.

@@ -1,7 +1,5 @@
 #include "emit_kernel.h"
 
-#include <functional>
-
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
@@ -112,23 +110,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
     });
     axis_index_[axis] = nullptr;
   };
-  if (leaves) {
-    auto* leaf = stack_cell(b_.getInt64Ty(), "leaf.number");
-    b_.CreateStore(number(0), leaf);
-    Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, range.end, number(1));
-    for_range(range.begin, last, fold_leaf, "leaf", [&](Value* start) {
-      start_folds(loop, true);
-      run({start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(fold_leaf)), range.end)});
-      Value* current = b_.CreateLoad(b_.getInt64Ty(), leaf);
-      end_leaf(loop, current);
-      b_.CreateStore(b_.CreateAdd(current, number(1)), leaf);
-    });
-    finish_leaves(loop, b_.CreateLoad(b_.getInt64Ty(), leaf));
-  } else {
-    start_folds(loop, true);
-    run(range);
-    end_leaf(loop, nullptr);
-  }
+  fold_leaves(loop, range, leaves, run);
   close_folds(loop, range);
 }
 

@@ -1,5 +1,6 @@
 // The state shared by the parts of emit: one function under construction.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -83,6 +84,7 @@ class KernelEmitter {
   // emit_fold.cpp: what happens around folded loops
   void open_folds(const Loop& loop, bool leaves);
   void start_folds(const Loop& loop, bool ordered);
+  void fold_leaves(const Loop& loop, Range range, bool leaves, const std::function<void(Range)>& run);
   void end_leaf(const Loop& loop, Value* leaf);
   void finish_leaves(const Loop& loop, Value* leaves);
   void close_folds(const Loop& loop, Range range);

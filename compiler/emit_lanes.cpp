@@ -254,24 +254,7 @@ void KernelEmitter::emit_lanes(const Loop& loop) {
   // A mark before the loops: values from outside are spread there.
   auto* mark = b_.CreateAlloca(b_.getInt8Ty());
   before_lanes_ = mark;
-  if (leaves) {
-    auto* leaf = stack_cell(b_.getInt64Ty(), "leaf.number");
-    b_.CreateStore(number(0), leaf);
-    Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, range.end, number(1));
-    for_range(range.begin, last, fold_leaf, "leaf", [&](Value* start) {
-      start_folds(loop, true);
-      Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(fold_leaf)), range.end);
-      emit_lane_range(loop, {start, end});
-      Value* current = b_.CreateLoad(b_.getInt64Ty(), leaf);
-      end_leaf(loop, current);
-      b_.CreateStore(b_.CreateAdd(current, number(1)), leaf);
-    });
-    finish_leaves(loop, b_.CreateLoad(b_.getInt64Ty(), leaf));
-  } else {
-    start_folds(loop, true);
-    emit_lane_range(loop, range);
-    end_leaf(loop, nullptr);
-  }
+  fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); });
   mark->eraseFromParent();
   before_lanes_ = nullptr;
   for (auto& vectors : packs_) if (!vectors.empty()) vectors.clear();

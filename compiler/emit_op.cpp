@@ -272,7 +272,7 @@ llvm::Type* register_type(llvm::LLVMContext& context, DType dtype, int width) {
   else if (dtype == f64) type = llvm::Type::getDoubleTy(context);
   else if (is_boolean(dtype)) type = llvm::Type::getInt1Ty(context);
   else if (is_integer(dtype)) type = llvm::Type::getIntNTy(context, static_cast<unsigned>(8 * size_of(dtype)));
-  else fail(ErrorKind::unsupported, concat("compiled loops do not run on ", dtype, "; cast to f32 first"));
+  else fail(ErrorKind::unsupported, concat("compiled loops do not run on ", dtype, "; convert the arrays to f32 first"));
   return width == 1 ? type : llvm::FixedVectorType::get(type, static_cast<unsigned>(width));
 }
 

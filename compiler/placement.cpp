@@ -26,6 +26,15 @@ int common_loop(const Placement& p, int a, int b) {
   return a;
 }
 
+// Whether two loops lie under the same variables: a value moved from one to the other is computed as often.
+bool runs_as_often(const Placement& p, int a, int b) {
+  for (; a >= 0 && b >= 0; a = p.loops[static_cast<std::size_t>(a)].parent, b = p.loops[static_cast<std::size_t>(b)].parent) {
+    if (a == b) return true;
+    if (!(p.loops[static_cast<std::size_t>(a)].level->var == p.loops[static_cast<std::size_t>(b)].level->var)) return false;
+  }
+  return a == b;
+}
+
 // The loop in which the result of a node exists: its home, or for a fold the loop around the outermost folded one.
 int loop_of_result(const Graph& graph, const Nest& nest, const Placement& p, int place) {
   const Placed& placed = nest.nodes[static_cast<std::size_t>(place)];
@@ -78,13 +87,13 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
     const Node& node = graph.node(id);
     const int home = p.result_home[k];
     const bool fold = node.mode == Mode::accumulate;
-    bool elsewhere = false, same_depth = true, moves = demand[k].size() == 1;
+    bool elsewhere = false, same_path = true, moves = demand[k].size() == 1;
     for (int loop : demand[k]) {
       elsewhere |= loop != home;
       moves &= weight[static_cast<std::size_t>(loop)] + op_cost(node.op) <= large;
-      same_depth &= p.loops[static_cast<std::size_t>(loop)].level->var == p.loops[static_cast<std::size_t>(home)].level->var;
+      same_path &= runs_as_often(p, loop, home);
     }
-    if (elsewhere && !fold && node.kind == Kind::apply && same_depth && !schedule.stored[id.value] && (moves || cost[k] <= cheap)) {
+    if (elsewhere && !fold && node.kind == Kind::apply && same_path && !schedule.stored[id.value] && (moves || cost[k] <= cheap)) {
       p.computed_in[k] = demand[k];
       for (int loop : demand[k]) weight[static_cast<std::size_t>(loop)] += op_cost(node.op);
       if (!demand[k].contains(home)) weight[static_cast<std::size_t>(home)] -= op_cost(node.op);

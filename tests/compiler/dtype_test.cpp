@@ -139,6 +139,6 @@ TEST_CASE("f16 and bf16 have no loops yet, and the call says so") {
     Graph g;
     const Expr x = g.input("x", dtype, {"n"});
     const Function f = compile({x + x}, {x});
-    CHECK(error_text([&] { f({Array(dtype, {3})}); }) == concat("unsupported: compiled loops do not run on ", dtype, "; cast to f32 first"));
+    CHECK(error_text([&] { f({Array(dtype, {3})}); }) == concat("unsupported: compiled loops do not run on ", dtype, "; convert the arrays to f32 first"));
   }
 }
