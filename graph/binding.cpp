@@ -113,8 +113,11 @@ void check_inputs_given(const Graph& graph, const std::vector<NodeId>& outputs, 
 bool has_call_checks(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const auto is_identity = [](const AxisRef& ref) { return ref.is_identity(); };
-  if (const auto* places = std::get_if<AxisMap>(&node.payload))
-    if (!std::all_of(places->begin(), places->end(), is_identity)) return true;
+  if (const auto* places = std::get_if<AxisMap>(&node.payload)) {   // start 0, step 1 does not mean the whole axis here
+    const Shape window = graph.node(graph.operand(id, 0)).shape();
+    for (std::size_t k = 0; k < places->size(); ++k)
+      if (const AxisRef& place = (*places)[k]; !is_identity(place) || window[static_cast<std::size_t>(place.axis)] != node.domain[k]) return true;
+  }
   if (std::any_of(node.domain.begin(), node.domain.end(), can_be_negative)) return true;
   if (node.mode == Mode::accumulate && !empty_value(node.accumulator, node.dtype))
     for (std::size_t axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis)

@@ -18,10 +18,13 @@ bool is_free_product(const Graph& graph, NodeId id, const std::vector<bool>& is_
 
 bool can_be_read_through(const Graph& graph, NodeId id, int position) {
   const NodeId product = graph.operand(id, position);
-  for (int k = 0; k < graph.arity(product); ++k)
-    if (!is_legal(graph, Operand{graph.operand(product, k), compose(graph.map(product, k), graph.map(id, position))}, graph.node(id).domain))
-      return false;
-  return true;
+  const Node& node = graph.node(id);
+  std::vector<Operand> operands{{graph.operand(id, 1 - position), graph.map(id, 1 - position)}};
+  for (int k = 0; k < graph.arity(product); ++k) {
+    operands.push_back({graph.operand(product, k), compose(graph.map(product, k), graph.map(id, position))});
+    if (!is_legal(graph, operands.back(), node.domain)) return false;
+  }
+  return mentions_all(operands, node.kept, static_cast<int>(node.domain.size()));   // G7: the product may alone have a folded axis
 }
 
 // Which operand of an add or subtract is the product. One that is broadcast stays: its rounding is shared, and inside
