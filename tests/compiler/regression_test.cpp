@@ -4,6 +4,7 @@
 
 #include <weft/weft.h>
 
+#include "error_text.h"
 #include "random_data.h"
 
 using namespace weft;
@@ -35,6 +36,7 @@ const Regression regressions[] = {
     {"an update of an iota", "graph a() -> (%1) {\n %0: i64[i:11] = iota(i)\n %1: i64[11,13] = update(%0[i]) at [10,i+1]\n }"},
     {"an update of a broadcast iota without elements",
      "graph a(%x: f32[n,p]) -> (%1) {\n %0: i64[i:p,j:p,k:p] = iota(i)\n %1: i64[1,4,3] = update(%0[i,j,k]) at [-1-i,2*k+2,j+1]\n }", {{"n", 2}, {"p", 0}}},
+    {"a product that alone has the folded axis", "graph a(%x: f32[]) -> (%1) {\n %0: f32[i:2047] f = square(%x)\n %1: f32[] = sum(i:2047) add(%0[i], %x)\n }"},
     {"an axis merged into one of extent 1", "graph a(%x: f32[4,4,n]) -> (%0) { %0: f32[i:4,j:n,k:4] f = negative(%x[k,i,j])\n }", {{"n", 1}}},
     {"an axis read at its last element beside one of extent 1", "graph a(%x: i32[m,n,m]) -> (%0) { %0: i32[i:m,j:n] f = abs(%x[i,j,m-4])\n }", {{"m", 5}, {"n", 1}}},
 };
@@ -90,4 +92,14 @@ TEST_CASE("axes that have one element or none in one call and several in the nex
       }
     }
   }
+}
+
+TEST_CASE("a window larger than what it is written into is refused, by the interpreter and by compiled code") {
+  const Graph graph = parse("graph a(%x: i64[m]) -> (%1) {\n %0: i64[2] = update(%x[i]) at [i]\n %1: i64[i:2] = copy(%0[i])\n }");
+  const Function f = compile(graph, {.threads = 2, .executor = nullptr, .verify = true, .trace = ""});
+  CHECK(f({Array::from<std::int64_t>({7})})[0].to_vector<std::int64_t>() == std::vector<std::int64_t>{7, 0});
+  const std::string expected = "shape: indices 0 to 2 are outside axis 0 of the updated array, which has extent 2\n  %0: i64[2] = update(%x[i]) at [i]";
+  const Array large = Array::from<std::int64_t>({1, 2, 3});
+  CHECK(error_text([&] { interpret(graph, graph.outputs, graph.inputs, {large}); }) == expected);
+  CHECK(error_text([&] { f({large}); }) == expected);
 }
