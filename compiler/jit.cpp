@@ -43,7 +43,7 @@ void check(llvm::Error error, const char* what) {
 // Code sits in one slab with small code model and PIC: constants are one load away. LLJIT would otherwise keep the large
 // model, where every vector constant costs an address and a load.
 JITTargetMachineBuilder target() {
-  JITTargetMachineBuilder builder(Triple(sys::getProcessTriple()));
+  JITTargetMachineBuilder builder{Triple(sys::getProcessTriple())};
   builder.setCPU(sys::getHostCPUName().str());
   builder.addFeatures({host_features()});
   builder.setCodeModel(CodeModel::Small);

@@ -78,12 +78,13 @@ TEST_CASE("logistic loss and its gradient need partial results and rows of scrat
 }
 
 TEST_CASE("elementwise chains, row sums and softmax have no temporary arrays") {
-  const char* texts[] = {
-      "graph a(%x: f32[n,m]) -> (%2) {\n%0: f32[i:n,j:m] = exp(%x[i,j])\n%1: f32[i:n,j:m] = sin(%0[i,j])\n%2: f32[i:n,j:m] = add(%0[i,j], %1[i,j])\n}",
-      "graph b(%x: f32[n,m]) -> (%1) {\n%0: f32[i:n] = sum(j:m) exp(%x[i,j])\n%1: f32[i:n] = log(%0[i])\n}",
+  const char* chain =
+      "graph a(%x: f32[n,m]) -> (%2) {\n%0: f32[i:n,j:m] = exp(%x[i,j])\n%1: f32[i:n,j:m] = sin(%0[i,j])\n%2: f32[i:n,j:m] = add(%0[i,j], %1[i,j])\n}";
+  const char* row_sums = "graph b(%x: f32[n,m]) -> (%1) {\n%0: f32[i:n] = sum(j:m) exp(%x[i,j])\n%1: f32[i:n] = log(%0[i])\n}";
+  const char* softmax =
       "graph c(%x: f32[n,m]) -> (%4) {\n%0: f32[i:n] = max(j:m) copy(%x[i,j])\n%1: f32[i:n,j:m] = subtract(%x[i,j], %0[i])\n"
-      "%2: f32[i:n,j:m] = exp(%1[i,j])\n%3: f32[i:n] = sum(j:m) copy(%2[i,j])\n%4: f32[i:n,j:m] = divide(%2[i,j], %3[i])\n}"};
-  for (const char* text : texts) {
+      "%2: f32[i:n,j:m] = exp(%1[i,j])\n%3: f32[i:n] = sum(j:m) copy(%2[i,j])\n%4: f32[i:n,j:m] = divide(%2[i,j], %3[i])\n}";
+  for (const char* text : {chain, row_sums, softmax}) {
     const Function f = compile_text(text);
     const Array x = uniform(f32, {1000, 100});
     const auto outputs = f({x});
