@@ -24,24 +24,25 @@ class Collapser {
   int count() const { return static_cast<int>(nest_.axes.size()); }
   Index hint(int axis) const { return nest_.axes[static_cast<std::size_t>(axis)].hint; }
 
-  // The array strides that `map` gives the two axes: both there with no gap between them, or neither.
-  bool runs_through(const AxisMap& map, const Dims& strides, const std::vector<int>& axes, int outer, int inner) const {
-    Index outer_stride = 0, inner_stride = 0;
-    int named = 0;
+  // Whether `map` names both axes and the array has no gap between them, or names neither. The specialisation key vouches
+  // for the strides of inputs and outputs; arrays between nests are contiguous, so there the dimensions must be neighbours.
+  bool runs_through(NodeId array, const AxisMap& map, const std::vector<int>& axes, int outer, int inner) const {
+    int outer_dim = -1, inner_dim = -1;
     for (std::size_t d = 0; d < map.size(); ++d) {
       const int axis = map[d].axis < 0 ? -1 : axes[static_cast<std::size_t>(map[d].axis)];
       if (axis != outer && axis != inner) continue;
       if (!map[d].is_identity()) return false;
-      (axis == outer ? outer_stride : inner_stride) = strides[d];
-      ++named;
+      (axis == outer ? outer_dim : inner_dim) = static_cast<int>(d);
     }
-    return named == 0 || (named == 2 && outer_stride == inner_stride * hint(inner));
-  }
-  Dims strides_of(NodeId array) const {
-    if (auto found = hints_.arrays.find(array); found != hints_.arrays.end()) return found->second.strides;
-    Dims dims;
-    for (const Extent& extent : graph_.node(array).shape()) dims.push_back(extent.evaluate(hints_.bindings));
-    return contiguous_strides(dims, Order::c);
+    if (outer_dim < 0 || inner_dim < 0) return outer_dim == inner_dim;
+    if (auto found = hints_.arrays.find(array); found != hints_.arrays.end()) {
+      const Dims& strides = found->second.strides;
+      return strides[static_cast<std::size_t>(outer_dim)] == strides[static_cast<std::size_t>(inner_dim)] * hint(inner);
+    }
+    const Node& node = graph_.node(array);
+    for (int between = outer_dim + 1; between < inner_dim; ++between)
+      if (!node.domain[static_cast<std::size_t>(between)].is(1)) return false;
+    return outer_dim < inner_dim;
   }
   bool can_merge(int outer, int inner) const {
     for (const Placed& placed : nest_.nodes) {
@@ -61,11 +62,11 @@ class Collapser {
         if (reads_index) {
           for (const AxisRef& ref : map)
             if (ref.axis >= 0 && (placed.axes[static_cast<std::size_t>(ref.axis)] == outer || placed.axes[static_cast<std::size_t>(ref.axis)] == inner)) return false;
-        } else if (!runs_through(map, strides_of(id), placed.axes, outer, inner)) {
+        } else if (!runs_through(id, map, placed.axes, outer, inner)) {
           return false;
         }
       }
-      if (schedule_.stored[placed.node.value] && !runs_through(identity_map(node.kept), strides_of(placed.node), placed.axes, outer, inner)) return false;
+      if (schedule_.stored[placed.node.value] && !runs_through(placed.node, identity_map(node.kept), placed.axes, outer, inner)) return false;
     }
     return true;
   }
