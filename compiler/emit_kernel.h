@@ -17,6 +17,7 @@ namespace weft {
 struct LaneAccess {
   llvm::Value* base = nullptr;
   llvm::Value* lane_stride = nullptr;   // bytes, for StrideClass::other
+  llvm::Value* next_row = nullptr;      // bytes to the same place in the next unit: fetched while this one is worked on
   StrideClass lane = StrideClass::unit;
 };
 
@@ -70,6 +71,7 @@ class KernelEmitter {
   void emit_lane_range(const Loop& loop, Range range);
   void emit_lane_body(const Loop& loop, Value* index, int steps, Value* mask);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask);
+  Value* next_row_of(const Load& load);
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
@@ -133,6 +135,7 @@ class KernelEmitter {
   std::map<std::string, InvariantDivisor> divisors_;   // by argument, likewise
   llvm::Instruction* before_lanes_ = nullptr;
   std::unordered_map<const void*, LaneAccess> accesses_;
+  std::vector<bool> fetched_;                   // by buffer: an earlier loop of the unit fetches its next row
   std::vector<Value*> axis_index_;              // by nest axis
   Value* unit_ = nullptr;
   Range tile_{};                                // the current unit of the root axis, or the current block of it

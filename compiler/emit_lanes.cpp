@@ -30,6 +30,21 @@ Value* KernelEmitter::reverse(Value* vector) {
   return b_.CreateShuffleVector(vector, order);
 }
 
+// Where units are single rows, the first loop over a row fetches the next one: several loops then run over it from cache,
+// and the hardware's own prefetching stops at the end of a row. A fetch beyond the array does nothing.
+Value* KernelEmitter::next_row_of(const Load& load) {
+  const auto k = static_cast<std::size_t>(load.buffer);
+  const Buffer& buffer = program_.buffers[k];
+  const LoopVar& root = program_.root.var;
+  if (program_.root.mark != Mark::units || root.splits() || fetched_[k] || (buffer.place != Place::argument && buffer.place != Place::temporary)) return nullptr;
+  for (std::size_t d = 0; d < load.at.size(); ++d) {
+    if (load.at[d].axis != root.axis) continue;
+    fetched_[k] = true;
+    return b_.CreateMul(number(load.at[d].step), stride_bytes(buffer, slots_[k], d));
+  }
+  return nullptr;
+}
+
 // The address without the lane axis' own term, made before the loop.
 LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
@@ -65,6 +80,10 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
   switch (access.lane) {
     case StrideClass::unit: {
       Value* at = b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, index), static_cast<std::uint64_t>(step * lane_count));
+      for (std::size_t line = 0; access.next_row && !mask && line < lane_count * size_of(dtype); line += 64) {
+        Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(access.next_row, number(static_cast<Index>(line))));
+        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+      }
       return from_memory(mask ? static_cast<Value*>(b_.CreateMaskedLoad(type, at, align, mask, none)) : b_.CreateAlignedLoad(type, at, align), dtype);
     }
     case StrideClass::reversed: {
@@ -234,7 +253,10 @@ void KernelEmitter::emit_lanes(const Loop& loop) {
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) {
       const Place place = program_.buffers[static_cast<std::size_t>(load->buffer)].place;
-      if (place != Place::index && !load->guarded) accesses_[&item] = lane_access(load->buffer, load->at, axis);
+      if (place != Place::index && !load->guarded) {
+        accesses_[&item] = lane_access(load->buffer, load->at, axis);
+        accesses_[&item].next_row = next_row_of(*load);
+      }
       if (load->guarded) base_of(load->buffer);
     } else if (auto* store = std::get_if<Store>(&item)) {
       accesses_[&item] = lane_access(store->buffer, store->at, axis);
