@@ -1,3 +1,4 @@
+#include "emit_half.h"
 #include "emit_kernel.h"
 
 namespace weft {
@@ -89,9 +90,11 @@ Value* KernelEmitter::address(int number_of_buffer, const std::vector<Subscript>
 }
 
 Value* KernelEmitter::from_memory(Value* value, DType dtype) {
+  if (is_half(dtype)) return from_half_bits(b_, value, dtype);
   return is_boolean(dtype) ? b_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType())) : value;
 }
 Value* KernelEmitter::to_memory(Value* value, DType dtype) {
+  if (is_half(dtype)) return to_half_bits(b_, value, dtype);
   return is_boolean(dtype) ? b_.CreateZExt(value, value->getType()->getWithNewBitWidth(8)) : value;
 }
 

@@ -6,6 +6,7 @@
 // [2^-30, 2^30] and |a| in [2^-90, 2^90]. Vectors with a lane outside go to the divider.
 #include <bit>
 
+#include "emit_half.h"
 #include "emit_kernel.h"
 #include "llvm_lane.h"
 
@@ -14,13 +15,13 @@ namespace weft {
 using llvm::Value;
 
 Value* KernelEmitter::divide_by_invariant(Value* dividend, const Arg& divisor) {
-  const DType dtype = dtype_of_arg(divisor);
+  const DType dtype = computed_in(dtype_of_arg(divisor));
   const int bits = static_cast<int>(8 * size_of(dtype));
   auto* integers = llvm::FixedVectorType::get(b_.getIntNTy(static_cast<unsigned>(bits)), lane_count);
   auto bits_of = [&](double value) { return dtype == f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(value)) : std::bit_cast<std::uint64_t>(value); };
   const std::uint64_t magnitude = dtype == f32 ? 0x7fffffffu : 0x7fffffffffffffffu;
 
-  InvariantDivisor& d = divisors_[divisor.constant ? to_text(*divisor.constant) + to_text(dtype) : std::to_string(divisor.value)];
+  InvariantDivisor& d = divisors_[divisor.constant ? to_text(*divisor.constant) + to_text(divisor.constant->dtype()) : std::to_string(divisor.value)];
   if (!d.divisor) {
     llvm::IRBuilder<> before(before_lanes_);
     llvm::Type* word = before.getIntNTy(static_cast<unsigned>(bits));
@@ -41,7 +42,8 @@ Value* KernelEmitter::divide_by_invariant(Value* dividend, const Arg& divisor) {
   Value* size_of_a = b_.CreateAnd(b_.CreateBitCast(dividend, integers), llvm::ConstantInt::get(integers, magnitude));
   Value* above = b_.CreateSub(size_of_a, llvm::ConstantInt::get(integers, bits_of(0x1p-90)));
   const LaneMask outside{b_.CreateICmpUGE(above, d.span), &b_};
-  return rare(outside, q2, [&] { return a / b; }).value;
+  Value* quotient = rare(outside, q2, [&] { return a / b; }).value;
+  return is_half(dtype_of_arg(divisor)) ? round_to_half(b_, quotient, dtype_of_arg(divisor)) : quotient;
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "emit_half.h"
 #include "llvm_lane.h"
 #include "vecmath.h"
 
@@ -264,20 +265,28 @@ template <Op op, class... Terms> Value* value_of(Terms... terms) {
   else return Meaning<op>::of(terms...).value;
 }
 
+Value* emit_meaning(Op op, const std::vector<Term>& terms) {
+  switch (op) {
+#define WEFT_UNARY(name, ...) case Op::name: return value_of<Op::name>(terms[0]);
+#define WEFT_BINARY(name, ...) case Op::name: return value_of<Op::name>(terms[0], terms[1]);
+#define WEFT_TERNARY(name, ...) case Op::name: return value_of<Op::name>(terms[0], terms[1], terms[2]);
+#include <weft/ops.def>
+  }
+  fail(ErrorKind::internal, "no such op");
+}
+
 }  // namespace
 
 llvm::Type* register_type(llvm::LLVMContext& context, DType dtype, int width) {
   llvm::Type* type = nullptr;
-  if (dtype == f32) type = llvm::Type::getFloatTy(context);
-  else if (dtype == f64) type = llvm::Type::getDoubleTy(context);
-  else if (is_boolean(dtype)) type = llvm::Type::getInt1Ty(context);
+  if (is_boolean(dtype)) type = llvm::Type::getInt1Ty(context);
   else if (is_integer(dtype)) type = llvm::Type::getIntNTy(context, static_cast<unsigned>(8 * size_of(dtype)));
-  else fail(ErrorKind::unsupported, concat("compiled loops do not run on ", dtype, "; convert the arrays to f32 first"));
+  else type = dtype == f64 ? llvm::Type::getDoubleTy(context) : llvm::Type::getFloatTy(context);
   return width == 1 ? type : llvm::FixedVectorType::get(type, static_cast<unsigned>(width));
 }
 
 llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype, int width) {
-  return register_type(context, is_boolean(dtype) ? u8 : dtype, width);
+  return register_type(context, is_boolean(dtype) ? u8 : is_half(dtype) ? u16 : dtype, width);
 }
 
 llvm::Constant* constant_value(llvm::LLVMContext& context, const Scalar& value, int width) {
@@ -289,18 +298,16 @@ llvm::Constant* constant_value(llvm::LLVMContext& context, const Scalar& value, 
 }
 
 Value* emit_op(llvm::IRBuilderBase& builder, Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result) {
-  auto term = [&](std::size_t k) { return Term{operands[k], dtypes[k], &builder}; };
-  if (op == Op::cast) return convert(Source{term(0), result}).value;
-  switch (op) {
-#define WEFT_UNARY(name, ...) case Op::name: return value_of<Op::name>(term(0));
-#define WEFT_BINARY(name, ...) case Op::name: return value_of<Op::name>(term(0), term(1));
-#define WEFT_TERNARY(name, ...) case Op::name: return value_of<Op::name>(term(0), term(1), term(2));
-#include <weft/ops.def>
-  }
-  fail(ErrorKind::internal, "no such op");
+  if (op == Op::cast && is_half(result)) return cast_to_half(builder, operands[0], dtypes[0], result);
+  std::vector<Term> terms;
+  for (std::size_t k = 0; k < operands.size(); ++k) terms.push_back({operands[k], computed_in(dtypes[k]), &builder});
+  if (op == Op::cast) return convert(Source{terms[0], result}).value;
+  Value* value = emit_meaning(op, terms);
+  return is_half(result) && !keeps_half(op) ? round_to_half(builder, value, result) : value;
 }
 
 Value* emit_combine(llvm::IRBuilderBase& builder, AccumulatorId accumulator, DType dtype, Value* a, Value* b) {
+  WEFT_ASSERT(!is_half(dtype), "folds of ", dtype, " are folds in f32");
   const Term x{a, dtype, &builder}, y{b, dtype, &builder};
   switch (accumulator) {
     case AccumulatorId::sum: return (x + y).value;

@@ -7,9 +7,9 @@
 
 namespace weft {
 
-// The LLVM type of a dtype in registers (bool is i1), as a scalar (width 1) or a vector.
+// The LLVM type of a dtype in registers (bool is i1, f16 and bf16 are float), as a scalar (width 1) or a vector.
 llvm::Type* register_type(llvm::LLVMContext& context, DType dtype, int width);
-// The LLVM type in memory (bool is i8).
+// The LLVM type in memory (bool is i8, f16 and bf16 are i16).
 llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype, int width);
 llvm::Constant* constant_value(llvm::LLVMContext& context, const Scalar& value, int width);
 

@@ -18,6 +18,7 @@ constexpr GraphPass passes[] = {
     {"fold_constants", fold_constants, "ops over constants become constants"},
     {"simplify", simplify_stable, "rewrite rules: exact ones, and the stable forms of NUMERICS"},
     {"absorb_copies", absorb_copies, "read through transposes, slices and broadcasts"},
+    {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32"},
     {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
     {"contract", contract, "multiply-add becomes fma, here and nowhere else"},
     {"split_folds", split_folds, "folds over several axes become folds over one axis each"},

@@ -17,6 +17,8 @@ std::span<const GraphPass> graph_passes();
 // Runs all passes; verifies after each if asked to; prints what `options.trace` (or WEFT_TRACE) names.
 Graph run_graph_passes(Graph graph, const Options& options);
 
+// Folds of f16 and bf16 become folds in f32, over elements that are rounded, and round at their end.
+Graph widen_folds(const Graph& graph);          // widen_folds.cpp
 // Every fold over several axes becomes folds over one axis each, the last first: the order that weft/accumulator.h defines.
 // Folded axes of extent 1 go.
 Graph split_folds(const Graph& graph);          // split_folds.cpp

@@ -12,7 +12,7 @@
 
 // The dtypes that compiled loops run on.
 inline constexpr weft::DType loop_dtypes[] = {weft::bool_, weft::i8, weft::i16, weft::i32, weft::i64, weft::u8, weft::u16, weft::u32, weft::u64,
-                                              weft::f32, weft::f64};
+                                              weft::f16, weft::bf16, weft::f32, weft::f64};
 
 // The number of floats between two values: 1 between neighbours, 0 between -0 and +0.
 inline double ulps_between(const weft::Scalar& a, const weft::Scalar& b) {

@@ -12,6 +12,19 @@
 // subnormals, the largest and smallest numbers.
 enum class Data { small, reals, special };
 
+// The smallest subnormal, the smallest normal and the largest number of a floating dtype.
+struct FloatRange {
+  double tiny, least, most;
+};
+inline FloatRange float_range(weft::DType dtype) {
+  switch (dtype) {
+    case weft::DType::f16: return {0x1p-24, 0x1p-14, 65504};
+    case weft::DType::bf16: return {0x1p-133, 0x1p-126, 0x1.fep127};
+    case weft::DType::f32: return {0x1p-149, 0x1p-126, 0x1.fffffep127};
+    default: return {0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023};
+  }
+}
+
 inline weft::Scalar random_scalar(RandomSource& random, weft::DType dtype, Data data) {
   using weft::Scalar;
   if (is_boolean(dtype)) return Scalar::of(dtype, random.chance(50) ? 1 : 0);
@@ -22,11 +35,8 @@ inline weft::Scalar random_scalar(RandomSource& random, weft::DType dtype, Data 
     }
     if (data == Data::reals) return Scalar::of(dtype, random.uniform() * 4 - 2);
     using D = std::numeric_limits<double>;
-    using F = std::numeric_limits<float>;
-    const bool single = dtype == weft::f32;
-    const double tiny = single ? static_cast<double>(F::denorm_min()) : D::denorm_min();
-    const double least = single ? static_cast<double>(F::min()) : D::min();
-    const double most = single ? static_cast<double>(F::max()) : D::max();
+    const FloatRange range = float_range(dtype);
+    const double tiny = range.tiny, least = range.least, most = range.most;
     return Scalar::of(dtype, random.pick({D::quiet_NaN(), D::infinity(), -D::infinity(), -0.0, 0.0, tiny, -tiny, 3 * tiny, least, -least,
                                           most, -most, 0.5, -0.5, 2.5, 1e10, -1e19, 0x1p24 + 1, 0.1, 1e-30}));
   }
