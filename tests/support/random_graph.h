@@ -35,6 +35,7 @@ class GraphMaker : GraphParts {
 
   RandomCase make() {
     choose_sizes();
+    choose_dtypes();
     const auto inputs = random_.between(1, 3);
     for (int k = 0; k < inputs; ++k) add_input(random_.pick(recipe_.dtypes));
     const auto wanted = static_cast<std::size_t>(random_.between(1, recipe_.nodes));
@@ -116,7 +117,7 @@ class GraphMaker : GraphParts {
       const weft::OpInfo& row = weft::op_table()[random_.small(weft::op_table().size())];
       const weft::DType dtype = random_.chance(70) ? node(any_value()).dtype : random_.pick(recipe_.dtypes);
       if (is_transcendental(row.op, weft::f64) && (!recipe_.transcendental || random_.chance(60))) continue;
-      if (row.op == Op::cast) return apply(Op::cast, dtype, random_.pick(recipe_.dtypes), 15);
+      if (row.op == Op::cast) return apply(Op::cast, dtype, random_.pick(all_dtypes_), 15);
       std::vector<weft::DType> dtypes(static_cast<std::size_t>(row.arity), dtype);
       if (row.rule == weft::DTypeRule::select) dtypes[0] = weft::bool_;
       const auto result = weft::result_dtype(row.op, dtypes, dtype);

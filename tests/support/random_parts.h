@@ -8,7 +8,8 @@
 #include "random_data.h"
 
 struct Recipe {
-  std::vector<weft::DType> dtypes = {weft::bool_, weft::i32, weft::i64, weft::f32, weft::f64, weft::u8};
+  std::vector<weft::DType> dtypes = {weft::bool_, weft::i8, weft::i16, weft::i32, weft::i64, weft::u8,  weft::u16,
+                                     weft::u32,   weft::u64, weft::f16, weft::bf16, weft::f32, weft::f64};
   int nodes = 12;                          // at most, templates not counted
   int max_rank = 5;
   weft::Index max_volume = 20000;          // of a node's domain
@@ -71,6 +72,13 @@ class GraphParts {
     max_rank_ = static_cast<int>(random_.between(0, recipe_.max_rank));
     if (profile >= 2) max_rank_ = std::min(max_rank_, 3);
     if (max_rank_ == 0 && random_.chance(80)) max_rank_ = 2;
+  }
+  // A few of the recipe's dtypes, so that nodes find operands of their own; casts go to any.
+  void choose_dtypes() {
+    all_dtypes_ = recipe_.dtypes;
+    if (all_dtypes_.size() < 6) return;
+    random_.shuffle(recipe_.dtypes);
+    recipe_.dtypes.resize(std::min(recipe_.dtypes.size(), static_cast<std::size_t>(random_.between(2, 5))));
   }
   weft::Shape random_shape() {
     weft::Shape shape;
@@ -204,6 +212,7 @@ class GraphParts {
 
   RandomSource& random_;
   Recipe recipe_;
+  std::vector<weft::DType> all_dtypes_;
   weft::Graph graph_;
   weft::Bindings bindings_;
   std::vector<Extent> pool_;
