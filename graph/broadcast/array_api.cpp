@@ -1,6 +1,7 @@
 #include <weft/broadcast.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include <weft/expr.h>
 
@@ -9,13 +10,11 @@
 namespace weft {
 namespace {
 
-// Operand axes follow the last axes of the domain; an axis of extent 1 stays at 0 where the domain's is longer.
+// Operand axes follow the last axes of the domain.
 AxisMap trailing_map(const Shape& shape, const Shape& domain) {
-  AxisMap map(shape.size());
-  const std::size_t offset = domain.size() - shape.size();
-  for (std::size_t k = 0; k < shape.size(); ++k)
-    if (!shape[k].is(1) || domain[offset + k].is(1)) map[k].axis = static_cast<int>(offset + k);
-  return map;
+  std::vector<Index> axes(shape.size());
+  std::iota(axes.begin(), axes.end(), static_cast<Index>(domain.size() - shape.size()));
+  return follow_axes(shape, domain, axes);
 }
 
 // "%x[i,j]", or the shape of an operand without a name.
@@ -36,6 +35,36 @@ std::string show(const Shape& shape, std::size_t rank, const std::string& name, 
 }
 
 }  // namespace
+
+AxisMap follow_axes(const Shape& shape, const Shape& domain, const std::vector<Index>& axes) {
+  AxisMap map(shape.size());
+  for (std::size_t k = 0; k < shape.size(); ++k)
+    if (!shape[k].is(1) || domain[static_cast<std::size_t>(axes[k])].is(1)) map[k].axis = static_cast<int>(axes[k]);
+  return map;
+}
+
+void check_axis_list(std::string_view what, std::string_view list, const std::vector<Index>& axes, const std::string& name, std::size_t rank,
+                     std::size_t target_rank) {
+  std::string shown = "(";
+  for (std::size_t k = 0; k < axes.size(); ++k) shown += (k ? ", " : "") + std::to_string(axes[k]);
+  shown += ")";
+  WEFT_REQUIRE(axes.size() == rank, shape, what, ": ", list, " ", shown, " has ", axes.size(), axes.size() == 1 ? " entry" : " entries", " but ", name,
+               " has rank ", rank, "\n  give one axis of the target for each axis of ", name);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    WEFT_REQUIRE(axes[k] >= 0 && axes[k] < static_cast<Index>(target_rank), shape, what, ": ", list, " ", shown, " names axis ", axes[k],
+                 " of a target of rank ", target_rank);
+    WEFT_REQUIRE(k == 0 || axes[k - 1] < axes[k], shape, what, ": ", list, " ", shown, " is not strictly increasing\n  ",
+                 "axes keep their order and go to one axis each: permute_dims changes the order");
+  }
+}
+
+void check_one_graph(std::string_view what, const std::vector<Expr>& operands) {
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    WEFT_REQUIRE(operands[k], usage, what, ": operand ", k, " is an empty Expr");
+    WEFT_REQUIRE(&operands[k].graph() == &operands[0].graph(), usage, what, ": ", operands[0].name(), " is in graph \"", operands[0].graph().name,
+                 "\" but ", operands[k].name(), " is in graph \"", operands[k].graph().name, "\"\n  build both in one graph");
+  }
+}
 
 std::vector<std::string> axis_letters(std::size_t rank, const std::vector<Shape>& shapes) {
   std::vector<std::string> symbols, letters;
@@ -101,10 +130,7 @@ Expr broadcast_to(const Expr& x, const Shape& shape) {
 }
 
 Expr assign(const Expr& lhs, const Expr& rhs) {
-  WEFT_REQUIRE(lhs, usage, "assign: operand 0 is an empty Expr");   // one by one: && on Exprs is logical_and
-  WEFT_REQUIRE(rhs, usage, "assign: operand 1 is an empty Expr");
-  WEFT_REQUIRE(&lhs.graph() == &rhs.graph(), usage, "assign: ", lhs.name(), " is in graph \"", lhs.graph().name, "\" but ", rhs.name(),
-               " is in graph \"", rhs.graph().name, "\"\n  build both in one graph");
+  check_one_graph("assign", {lhs, rhs});
   const bool both_u64_and_signed = (lhs.dtype() == u64 && is_signed_integer(rhs.dtype())) || (rhs.dtype() == u64 && is_signed_integer(lhs.dtype()));
   WEFT_REQUIRE(!both_u64_and_signed && promote(lhs.dtype(), rhs.dtype()) == lhs.dtype(), dtype, "assign: ", rhs.name(), " is ", rhs.dtype(),
                ", which does not convert to ", lhs.dtype(), " of ", lhs.name(), "\n  cast it first");

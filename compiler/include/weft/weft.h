@@ -1,6 +1,7 @@
 // Everything a user of weft needs: arrays, graphs, gradients, compiled functions, the reference interpreter.
 #pragma once
 #include <weft/array.h>
+#include <weft/broadcast.h>
 #include <weft/elemwise.h>
 #include <weft/error.h>
 #include <weft/expr.h>
@@ -10,3 +11,4 @@
 #include <weft/interpret.h>
 #include <weft/text.h>
 #include <weft/verify.h>
+#include <weft/xla.h>

@@ -7,10 +7,13 @@
 // A symbol is equal to itself only: n and m may be equal at run time, but that is not assumed. Extent 1 against 0 gives 0.
 // Error(shape) with both extents otherwise. Pure functions; thread-safe. Cost: O(sum of ranks).
 // Source: Array API, "Broadcasting" (algorithm and in-place semantics).
+//
+// The other rule systems: weft/target_shape.h (OpenVINO, included here), weft/xla.h (XLA), weft/elemwise.h (Theano).
 #pragma once
 #include <vector>
 
 #include <weft/graph.h>
+#include <weft/target_shape.h>
 
 namespace weft {
 

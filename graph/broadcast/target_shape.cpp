@@ -1,0 +1,187 @@
+// Each mode says which axes of the target those of the data follow, and which extents the result has.
+#include <weft/target_shape.h>
+
+#include <algorithm>
+#include <numeric>
+#include <ostream>
+
+#include <weft/broadcast.h>
+#include <weft/expr.h>
+#include <weft/interpret.h>
+#include <weft/text.h>
+
+#include "align.h"
+
+namespace weft {
+namespace {
+
+constexpr std::string_view what = "broadcast";
+
+void check_mode_and_axes(BroadcastMode mode, bool has_axes) {
+  WEFT_REQUIRE(mode != BroadcastMode::explicit_axes || has_axes, usage, what, ": mode explicit needs axes_mapping\n  give one axis of the target for ",
+               "each axis of the data");
+  WEFT_REQUIRE(mode == BroadcastMode::explicit_axes || !has_axes, usage, what, ": mode ", mode, " takes no axes_mapping\n  ",
+               "leave it out, or use mode explicit");
+}
+
+void check_not_negative(std::string_view caller, const Shape& target) {
+  for (const Extent& extent : target)
+    WEFT_REQUIRE(!extent.is_number() || extent.constant() >= 0, shape, caller, ": extent ", extent, " in the target ", to_text(target), " is negative");
+}
+
+std::vector<Index> consecutive(std::size_t count, std::size_t first) {
+  std::vector<Index> axes(count);
+  std::iota(axes.begin(), axes.end(), static_cast<Index>(first));
+  return axes;
+}
+
+// Data of shape `own` along `axes` of the target: the result has the target's shape.
+AxisMap one_way(std::string_view caller, const std::string& name, const Shape& own, const Shape& target, const std::vector<Index>& axes) {
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    const Extent& extent = target[static_cast<std::size_t>(axes[k])];
+    WEFT_REQUIRE(own[k].is(1) || own[k] == extent, shape, caller, ": axis ", k, " of ", name, " has extent ", own[k], " but axis ", axes[k],
+                 " of the target ", to_text(target), " has ", extent, "\n  ", mismatch_remedy(extent, own[k], "only an axis of extent 1 is repeated"));
+  }
+  return follow_axes(own, target, axes);
+}
+
+Expr copy_onto(const Expr& data, Shape shape, AxisMap map) {
+  return Expr(data.graph(), data.graph().apply(Op::copy, data.dtype(), std::move(shape), {{data.id(), std::move(map)}}));
+}
+
+Expr build(const Expr& data, const Shape& target, BroadcastMode mode, const std::vector<Index>* axes_mapping) {
+  WEFT_REQUIRE(data, usage, what, ": the data is an empty Expr");
+  check_mode_and_axes(mode, axes_mapping != nullptr);
+  check_not_negative(what, target);
+  const Shape own = data.shape();
+  switch (mode) {
+    case BroadcastMode::explicit_axes:
+      check_axis_list(what, "axes_mapping", *axes_mapping, data.name(), own.size(), target.size());
+      return copy_onto(data, target, one_way(what, data.name(), own, target, *axes_mapping));
+    case BroadcastMode::bidirectional: {
+      Alignment alignment = align_array_api(what, {own, target}, [&](std::size_t k) { return k == 0 ? data.name() : std::string(); });
+      return copy_onto(data, std::move(alignment.domain), std::move(alignment.maps[0]));
+    }
+    case BroadcastMode::numpy: return copy_onto(data, target, align_onto(what, data, target));
+  }
+  return {};
+}
+
+// The values of an integer vector that depends on no input.
+std::vector<Index> known_integers(std::string_view list, const Expr& values) {
+  const Graph& graph = values.graph();
+  for (NodeId id : live_nodes(graph, {values.id()}))
+    WEFT_REQUIRE(graph.node(id).kind != Kind::input, unsupported, what, ": ", list, " ", values.name(), " depends on the input ", name_of(graph, id),
+                 "\n  it must be known when the graph is built");
+  const Array array = interpret({values}, {}, {}).at(0);
+  std::vector<Index> result;
+  const auto* bytes = static_cast<const std::byte*>(array.data());
+  for (Index k = 0; k < array.size(); ++k)
+    result.push_back(Scalar::load(array.dtype(), bytes + static_cast<std::size_t>(k) * size_of(array.dtype())).cast(i64).integer());
+  return result;
+}
+
+// Requirements 110 and 128.
+void check_integer_vector(std::string_view list, const Expr& values) {
+  WEFT_REQUIRE(is_integer(values.dtype()), dtype, what, ": ", list, " ", values.name(), " is ", values.dtype(), ", expected an integer dtype");
+  WEFT_REQUIRE(values.rank() == 1, shape, what, ": ", list, " ", values.name(), " has rank ", values.rank(), ", expected rank 1");
+  WEFT_REQUIRE(values.shape()[0].is_number(), shape, what, ": ", list, " ", values.name(), " has length ", values.shape()[0],
+               ", which is not a number\n  the rank of the result must be known when the graph is built");
+}
+
+Shape target_of(const Expr& data, const Expr& target) {
+  check_one_graph(what, {data, target});
+  check_integer_vector("the target", target);
+  const std::vector<Index> sizes = known_integers("the target", target);
+  return Shape(sizes.begin(), sizes.end());
+}
+
+// Where axis k of b goes; b without its trailing extents of 1.
+std::vector<Index> pdpd_axes(std::string_view caller, const Shape& a, Shape& b, Index axis) {
+  const Shape whole = b;
+  const Index first = axis == -1 ? static_cast<Index>(a.size()) - static_cast<Index>(b.size()) : axis;
+  while (!b.empty() && b.back().is(1)) b.pop_back();
+  WEFT_REQUIRE(first >= 0 && first + static_cast<Index>(b.size()) <= static_cast<Index>(a.size()), shape, caller, ": ", to_text(whole),
+               " from axis ", axis, " on does not fit ", to_text(a), "\n  the second shape follows axes of the first one");
+  return consecutive(b.size(), static_cast<std::size_t>(first));
+}
+
+AxisMap pdpd_map(std::string_view caller, const std::string& name, const Shape& own, const Shape& target, Index axis) {
+  Shape trimmed = own;
+  const std::vector<Index> axes = pdpd_axes(caller, target, trimmed, axis);
+  AxisMap map = one_way(caller, name, trimmed, target, axes);
+  map.resize(own.size());                                    // dropped axes have extent 1 and stay at 0
+  return map;
+}
+
+}  // namespace
+
+BroadcastMode broadcast_mode(std::string_view text) {
+  for (const BroadcastMode mode : {BroadcastMode::numpy, BroadcastMode::explicit_axes, BroadcastMode::bidirectional})
+    if (to_text(mode) == text) return mode;
+  fail(ErrorKind::usage, concat("broadcast_mode: expected numpy, explicit or bidirectional, got \"", text, "\""));
+}
+
+std::string_view to_text(BroadcastMode mode) {
+  return mode == BroadcastMode::numpy ? "numpy" : mode == BroadcastMode::explicit_axes ? "explicit" : "bidirectional";
+}
+std::ostream& operator<<(std::ostream& out, BroadcastMode mode) { return out << to_text(mode); }
+
+Expr broadcast(const Expr& data, const Shape& target, BroadcastMode mode) { return build(data, target, mode, nullptr); }
+Expr broadcast(const Expr& data, const Shape& target, BroadcastMode mode, const std::vector<Index>& axes_mapping) {
+  return build(data, target, mode, &axes_mapping);
+}
+
+Expr broadcast(const Expr& data, const Expr& target, BroadcastMode mode) { return build(data, target_of(data, target), mode, nullptr); }
+Expr broadcast(const Expr& data, const Expr& target, BroadcastMode mode, const std::vector<Index>& axes_mapping) {
+  return build(data, target_of(data, target), mode, &axes_mapping);
+}
+Expr broadcast(const Expr& data, const Expr& target, BroadcastMode mode, const Expr& axes_mapping) {
+  check_one_graph(what, {data, target, axes_mapping});
+  check_integer_vector("axes_mapping", axes_mapping);
+  return broadcast(data, target, mode, known_integers("axes_mapping", axes_mapping));
+}
+
+std::optional<PartialShape> infer_broadcast(const std::optional<PartialShape>& data, const std::optional<PartialShape>& target, BroadcastMode mode,
+                                            const std::optional<std::vector<Index>>& axes_mapping) {
+  const std::string_view caller = "infer_broadcast";
+  if (!target || (!data && mode == BroadcastMode::bidirectional)) return std::nullopt;
+  if (!data || (mode == BroadcastMode::explicit_axes && !axes_mapping)) return target;
+  const std::size_t rank = data->size(), wide = std::max(rank, target->size());
+  WEFT_REQUIRE(mode != BroadcastMode::numpy || rank <= target->size(), shape, caller, ": data of shape ", to_text(*data),
+               " has a higher rank than the target ", to_text(*target));
+  if (mode == BroadcastMode::explicit_axes) check_axis_list(caller, "axes_mapping", *axes_mapping, "the data", rank, target->size());
+  const std::vector<Index> axes = axes_mapping ? *axes_mapping : consecutive(rank, wide - rank);
+  PartialShape result(wide, SizeRange(1));
+  std::copy_backward(target->begin(), target->end(), result.end());
+  for (std::size_t k = 0; k < rank; ++k) {
+    const SizeRange& size = (*data)[k];
+    SizeRange& wanted = result[static_cast<std::size_t>(axes[k])];
+    const auto common = common_size(size, wanted);
+    const bool fits = mode == BroadcastMode::bidirectional ? common.has_value() : size.contains(1) || size.overlaps(wanted);
+    WEFT_REQUIRE(fits, shape, caller, ": axis ", k, " of data of shape ", to_text(*data), " cannot become ", wanted, " of the target ", to_text(*target));
+    if (mode == BroadcastMode::bidirectional) wanted = *common;
+  }
+  return result;
+}
+
+Shape broadcast_shapes_pdpd(const Shape& a, const Shape& b, Index axis) {
+  pdpd_map("broadcast_shapes_pdpd", to_text(b), b, a, axis);
+  return a;
+}
+
+Expr elementwise_pdpd(Op op, const Expr& a, const Expr& b, Index axis) {
+  const std::string caller = concat("elementwise_pdpd(", info(op).name, ")");
+  WEFT_REQUIRE(info(op).arity == 2, usage, caller, ": expected an op of two operands, ", info(op).name, " has ", info(op).arity);
+  check_one_graph(caller, {a, b});
+  AxisMap map = pdpd_map(caller, b.name(), b.shape(), a.shape(), axis);
+  return elementwise(op, {a, copy_onto(b, a.shape(), std::move(map))});
+}
+
+Expr broadcast_pdpd(const Expr& data, const Shape& target, Index axis) {
+  WEFT_REQUIRE(data, usage, "broadcast_pdpd: the data is an empty Expr");
+  check_not_negative("broadcast_pdpd", target);
+  return copy_onto(data, target, pdpd_map("broadcast_pdpd", data.name(), data.shape(), target, axis));
+}
+
+}  // namespace weft
