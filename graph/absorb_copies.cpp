@@ -25,7 +25,7 @@ Graph absorb_copies(const Graph& graph) {
         while (is_pure_copy(rebuild.to, operand.node)) {
           Operand before = std::exchange(operand, read_through(rebuild.to, operand));
           const bool keeps_folds = mentions_all(operands, node.kept, static_cast<int>(node.domain.size()));
-          if (keeps_folds && is_legal(rebuild.to, operand, node.domain)) continue;
+          if (keeps_folds) continue;
           operand = std::move(before);                       // the broadcast this copy makes is being folded (G7)
           break;
         }

@@ -126,6 +126,8 @@ void NodeCheck::check_reference(std::size_t p, std::size_t k, const Extent& exte
   WEFT_REQUIRE(ref.axis < static_cast<int>(node_.domain.size()), shape, what(), "the map of ", name(p), " names axis ", ref.axis,
                " of a domain of rank ", node_.domain.size());
   WEFT_REQUIRE(ref.step != 0, shape, what(), "the map of ", name(p), " has step 0 on axis ", k, "\n  a fixed index names no axis");
+  WEFT_REQUIRE(!ref.part || ref.is_direct(), shape, what(), "the map of ", name(p), " calls its reference to axis ", k,
+               " a part, which is said of start 0 and step 1 only");
   const Extent& loop = node_.domain[static_cast<std::size_t>(ref.axis)];
   if (ref.is_identity()) {
     if (loop != extent) fail_extents(p, k);
@@ -203,6 +205,7 @@ void NodeCheck::check_update() const {
     const AxisRef& ref = map[k];
     WEFT_REQUIRE(ref.axis < static_cast<int>(window.size()) && ref.step != 0, shape, "update: axis ", k, " names window axis ", ref.axis, " of ", window.size(),
                  " with step ", ref.step);
+    WEFT_REQUIRE(!ref.part, shape, "update: axis ", k, " of the result is called a part, which is said of operands only");
     if (ref.axis >= 0) ++named[static_cast<std::size_t>(ref.axis)];
     const Extent count = ref.axis < 0 ? Extent(1) : window[static_cast<std::size_t>(ref.axis)];
     if (!ref.start.is_number() || !count.is_number() || !node_.domain[k].is_number() || count.is(0)) continue;

@@ -58,27 +58,17 @@ Extent index_of(const Slice& s, const Extent& size, int axis, const Expr& x) {
   return *s.start < 0 ? size + *s.start : Extent(*s.start);
 }
 
-// One copy node, two where a prefix is cut: G4 keeps start 0, step 1 for whole axes, so a prefix is walked backwards and
-// then turned round. A prefix of one element is a fixed index; one of none is never read.
+// Cuts that begin at 0 and go by 1 read a part of the axis; one of a single element is a fixed index.
 Expr copy_slices(const Expr& x, const Shape& domain, AxisMap map) {
   const Shape own = x.shape();
-  AxisMap turn = identity_map(static_cast<int>(domain.size()));
-  bool turns = false;
   for (std::size_t k = 0; k < own.size(); ++k) {
-    if (!map[k].is_identity()) continue;
-    const auto axis = static_cast<std::size_t>(map[k].axis);
-    const Extent& extent = domain[axis];
+    if (!map[k].is_direct()) continue;
+    const Extent& extent = domain[static_cast<std::size_t>(map[k].axis)];
     if (extent == own[k]) continue;
     if (extent.is(1)) map[k].axis = -1;
-    else if (extent.is(0)) map[k].step = -1;
-    else {
-      map[k].start = turn[axis].start = extent - 1;
-      map[k].step = turn[axis].step = -1;
-      turns = true;
-    }
+    else map[k].part = true;
   }
-  const Expr copied = copy_through(x, domain, std::move(map));
-  return turns ? copy_through(copied, domain, std::move(turn)) : copied;
+  return copy_through(x, domain, std::move(map));
 }
 
 }  // namespace

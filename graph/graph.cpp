@@ -5,6 +5,7 @@
 #include <weft/text.h>
 
 #include "check.h"
+#include "maps.h"
 #include "print.h"
 #include "storage.h"
 
@@ -50,6 +51,8 @@ std::vector<NodeId> Graph::users(NodeId id) const {
 int Graph::user_count(NodeId id) const { return static_cast<int>(boost::out_degree(id.value, storage_->list)); }
 
 NodeId Graph::add(Node node, std::vector<Operand> operands) {
+  for (Operand& operand : operands)
+    if (operand.node.value < size()) settle_parts(*this, operand, node.domain);
   check_node(*this, node, operands);
   auto& list = storage_->list;
   storage_->numbers.push_back(storage_->lines);

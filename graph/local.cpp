@@ -15,29 +15,8 @@ NodeId NumberPool::get(DType dtype, double value) {
 
 // ---- Frame
 
-// G4 reads start 0, step 1 as the whole axis, so the first few elements of an axis are read backwards twice.
-void Frame::make_legal(Operand& operand, const Shape& loops) {
-  const Shape shape = graph.node(operand.node).shape();
-  bool is_legal = true;
-  AxisMap backwards = operand.map;
-  for (std::size_t k = 0; k < shape.size(); ++k) {
-    AxisRef& ref = backwards[k];
-    if (!ref.is_identity() || loops[static_cast<std::size_t>(ref.axis)] == shape[k]) continue;
-    is_legal = false;
-    ref.start = loops[static_cast<std::size_t>(ref.axis)] - 1;
-    ref.step = -1;
-  }
-  if (is_legal) return;
-  const AxisMap wanted = operand.map;
-  Operand copied = apply_over_mentioned(graph, Op::copy, graph.node(operand.node).dtype, loops, {Operand{operand.node, backwards}}, order);
-  for (AxisRef& ref : copied.map)
-    for (std::size_t k = 0; k < shape.size(); ++k)
-      if (backwards[k].axis == ref.axis && !(backwards[k] == wanted[k])) ref = backwards[k];
-  operand = std::move(copied);
-}
-
 Operand Frame::apply(Op op, DType dtype, std::vector<Operand> operands) {
-  for (Operand& operand : operands) make_legal(operand, domain);
+  for (Operand& operand : operands) settle_parts(graph, operand, domain);
   const auto same = [](const Operand& a, const Operand& b) { return a.node == b.node && a.map == b.map; };
   for (const Done& done : done_)
     if (done.op == op && done.dtype == dtype && std::equal(done.operands.begin(), done.operands.end(), operands.begin(), operands.end(), same))
@@ -49,10 +28,7 @@ Operand Frame::apply(Op op, DType dtype, std::vector<Operand> operands) {
 
 NodeId Frame::fold(AccumulatorId acc, Op op, DType dtype, std::vector<Operand> operands, const std::vector<int>& keep) {
   std::vector<bool> mentioned(domain.size(), false);
-  for (Operand& operand : operands) {
-    make_legal(operand, domain);
-    mark_axes(operand.map, mentioned);
-  }
+  for (const Operand& operand : operands) mark_axes(operand.map, mentioned);
   std::vector<int> position(domain.size(), -1);
   Shape own;
   auto add_axis = [&](std::size_t axis) {

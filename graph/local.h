@@ -55,7 +55,6 @@ class Frame {
     std::vector<Operand> operands;
     Operand result;
   };
-  void make_legal(Operand& operand, const Shape& loops);
   std::vector<Done> done_;
 };
 

@@ -11,7 +11,9 @@ AxisMap compose(const AxisMap& inner, const AxisMap& outer) {
       continue;
     }
     const AxisRef& through = outer[static_cast<std::size_t>(ref.axis)];
-    result.push_back(AxisRef{through.axis, ref.start + Extent(ref.step) * through.start, through.axis < 0 ? 1 : ref.step * through.step});
+    AxisRef composed{through.axis, ref.start + Extent(ref.step) * through.start, through.axis < 0 ? 1 : ref.step * through.step};
+    composed.part = composed.is_direct() && !(ref.is_identity() && through.is_identity());
+    result.push_back(std::move(composed));
   }
   return result;
 }
@@ -40,17 +42,22 @@ bool is_whole(const Graph& graph, const Operand& operand, const Shape& domain) {
   const Node& node = graph.node(operand.node);
   if (operand.map.size() != domain.size()) return false;
   for (std::size_t k = 0; k < domain.size(); ++k)
-    if (operand.map[k].axis != static_cast<int>(k) || !operand.map[k].is_identity() || !(node.domain[k] == domain[k])) return false;
+    if (operand.map[k].axis != static_cast<int>(k) || !operand.map[k].is_direct() || !(node.domain[k] == domain[k])) return false;
   return true;
 }
 
-bool is_legal(const Graph& graph, const Operand& operand, const Shape& domain) {
+void settle_parts(const Graph& graph, Operand& operand, const Shape& domain) {
   const Shape& shape = graph.node(operand.node).domain;
-  for (std::size_t k = 0; k < operand.map.size(); ++k) {
-    const AxisRef& ref = operand.map[k];
-    if (ref.is_identity() && !(domain[static_cast<std::size_t>(ref.axis)] == shape[k])) return false;
+  for (std::size_t k = 0; k < operand.map.size() && k < shape.size(); ++k) {
+    AxisRef& ref = operand.map[k];
+    const auto axis = static_cast<std::size_t>(ref.axis);
+    if (ref.part && ref.is_direct() && axis < domain.size() && domain[axis] == shape[k]) ref.part = false;
   }
-  return true;
+}
+
+AxisMap as_parts(AxisMap map) {
+  for (AxisRef& ref : map) ref.part = ref.is_direct();
+  return map;
 }
 
 bool is_pure_copy(const Graph& graph, NodeId id) {

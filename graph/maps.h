@@ -10,6 +10,7 @@
 namespace weft {
 
 // inner: node axes over middle axes; outer: middle axes over loop axes. The node's axes over the loop axes.
+// What was not the whole axis on the way is marked as a part: two reversals can read the first part of an axis or all of it.
 AxisMap compose(const AxisMap& inner, const AxisMap& outer);
 
 // Marks in `mentioned` the axes a map names.
@@ -22,8 +23,10 @@ AxisMap renumber(AxisMap map, const std::vector<int>& position);
 // Whether the operand, read at every point of a loop nest over `domain`, is the node itself.
 bool is_whole(const Graph& graph, const Operand& operand, const Shape& domain);
 
-// G4: a reference with start 0 and step 1 reads a whole axis. Composing two reversals can read the first part of one.
-bool is_legal(const Graph& graph, const Operand& operand, const Shape& domain);
+// A part of an axis that is all of it is not called a part: equal readings have equal maps.
+void settle_parts(const Graph& graph, Operand& operand, const Shape& domain);
+// The same map with its direct references marked as parts, until they are settled.
+AxisMap as_parts(AxisMap map);
 
 // An apply node that is a copy without a fold: a transpose, slice, flip or broadcast.
 bool is_pure_copy(const Graph& graph, NodeId id);

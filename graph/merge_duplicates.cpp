@@ -21,7 +21,7 @@ class Hash {
     return extent.is_number() ? (*this)(static_cast<std::size_t>(extent.constant())) : (*this)(to_text(extent));
   }
   Hash& operator()(const AxisMap& map) {
-    for (const AxisRef& ref : map) (*this)(static_cast<std::size_t>(ref.axis))(ref.start)(static_cast<std::size_t>(ref.step));
+    for (const AxisRef& ref : map) (*this)(static_cast<std::size_t>(ref.axis))(ref.start)(static_cast<std::size_t>(ref.step))(ref.part);
     return *this;
   }
   Hash& operator()(const Scalar& scalar) {

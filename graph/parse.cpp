@@ -211,7 +211,10 @@ class Parser {
     in_.expect("at");
     in_.expect("[");
     AxisMap places;
-    list("]", [&] { places.push_back(index()); });
+    list("]", [&] {
+      places.push_back(index());
+      places.back().part = false;                            // said of operands only
+    });
     node.kind = Kind::update;
     node.payload = std::move(places);
     return graph_.add(std::move(node), {std::move(window)});

@@ -91,7 +91,7 @@ std::string Printer::index(const AxisRef& ref) const {
   if (ref.axis < 0) return start;
   const Index size = ref.step < 0 ? -ref.step : ref.step;
   const std::string axis = (size == 1 ? "" : std::to_string(size) + "*") + letter(ref.axis);
-  if (ref.start.is(0)) return (ref.step < 0 ? "-" : "") + axis;
+  if (ref.start.is(0)) return (ref.step < 0 ? "-" : "") + axis + (ref.part ? "+0" : "");
   if (ref.step < 0) return start + "-" + axis;
   return axis + (start[0] == '-' ? "" : "+") + start;
 }

@@ -5,7 +5,7 @@
 namespace weft {
 namespace {
 
-bool is_forward(const AxisRef& ref, const Extent& extent, const Extent& loop) { return ref.is_identity() && extent == loop; }
+bool is_forward(const AxisRef& ref, const Extent& extent, const Extent& loop) { return ref.is_direct() && extent == loop; }
 bool is_backward(const AxisRef& ref, const Extent& extent, const Extent& loop) {
   return ref.axis >= 0 && ref.step == -1 && extent == loop && ref.start == extent - 1;
 }
@@ -111,7 +111,10 @@ class Reading {
         loop_of_axis[static_cast<std::size_t>(ref.axis)] = AxisRef{static_cast<int>(k), Extent(-ref.step) * ref.start, ref.step};
       }
     for (std::size_t k = 0; k < map_.size(); ++k)
-      if (is_result_axis(k)) places.push_back(map_[k].axis < 0 ? map_[k] : compose({map_[k]}, loop_of_axis)[0]);
+      if (is_result_axis(k)) {
+        places.push_back(map_[k].axis < 0 ? map_[k] : compose({map_[k]}, loop_of_axis)[0]);
+        places.back().part = false;                                 // said of operands only
+      }
     return is_direct ? view->node : fold(keep);
   }
 
@@ -178,8 +181,9 @@ Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Or
 
 Adjoint read_back(const Adjoint& adjoint, const AxisMap& places) {
   Adjoint result = adjoint;
-  if (auto* operand = std::get_if<Operand>(&result.value)) operand->map = compose(operand->map, places);
-  if (result.mask) result.mask->value.map = compose(result.mask->value.map, places);
+  const AxisMap read = as_parts(places);
+  if (auto* operand = std::get_if<Operand>(&result.value)) operand->map = compose(operand->map, read);
+  if (result.mask) result.mask->value.map = compose(result.mask->value.map, read);
   return result;
 }
 

@@ -133,6 +133,7 @@ AxisRef TextReader::index(const std::vector<std::string>& letters) {
     else fail_at(begin, text.size(), concat("an index follows one axis, got two in \"", text, "\""));
   }
   if (!start.empty()) ref.start = extent_in(begin, start);
+  ref.part = !start.empty() && ref.is_direct();
   return ref;
 }
 

@@ -25,7 +25,7 @@ class TextReader : public Cursor {
   WrittenAxis axis();
   // The literal `text`, which begins at `begin`, as a value of `dtype`.
   Scalar scalar(DType dtype, std::size_t begin, std::string_view text);
-  // "2*i+1", "n-1-i", "0": a sum in which at most one term is an axis; letters by domain position.
+  // "2*i+1", "n-1-i", "0": a sum in which at most one term is an axis; letters by domain position. "i+0" is a part of an axis.
   AxisRef index(const std::vector<std::string>& letters);
 
  private:

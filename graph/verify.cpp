@@ -3,7 +3,7 @@
 //   G1  operands precede users, so id order is a topological order
 //   G2  operands are stored in position order: 0, 1, 2
 //   G3  a map has one reference per operand axis, names each domain axis at most once and stays in bounds
-//   G4  mapped extents agree: step 1 and start 0 need equal extents
+//   G4  mapped extents agree: step 1 and start 0 need equal extents, unless the reference reads a part
 //   G5  dtype is what the op row's rule gives, and the accumulator takes it
 //   G6  mode broadcast iff no axis is folded
 //   G7  every folded axis is mentioned by some operand

@@ -188,3 +188,22 @@ TEST_CASE("whatever the sizes of the first call, later sizes are right") {
     }
   }
 }
+
+TEST_CASE("first parts of axes, read beside the whole and across, in every layout") {
+  const Function f = compile_text(R"(graph parts(%x: f32[n,m]) -> (%0, %2, %4, %5) {
+  %0: f32[i:n-1,j:m] = subtract(%x[i+1,j], %x[i+0,j])
+  %1: f32[i:n,j:m] = multiply(%x[i,j], 3)
+  %2: f32[i:n,j:m-1] = add(%1[i,j+0], %x[i,j+1])
+  %3: f32[i:n] = sum(j:m) copy(%1[i,j])
+  %4: f32[i:n-1] = add(%3[i+0], %3[i+1])
+  %5: f32[i:m-1] = max(j:n-1) copy(%1[j+0,i+0])
+})");
+  for (const Dims& shape : {Dims{5, 37}, Dims{40, 3}, Dims{2, 2}, Dims{2, 1}, Dims{3, 65}}) {
+    const Array x = uniform(f32, shape, 1);
+    for (const auto& [name, view] : layouts(f32, shape)) {
+      CAPTURE(name);
+      CAPTURE(to_text(shape));
+      check_call(f, {filled_like(x, view)});
+    }
+  }
+}

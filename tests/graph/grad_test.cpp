@@ -61,6 +61,18 @@ TEST_CASE("symbolic extents: a sum over an axis the operand lacks multiplies by 
   CHECK(values_of(grad(sum(x.slice({-1}) * x.slice({Slice{{}, {}, 2}})), {x})[0], {x, y}, arrays) == Values{3, 0, 7});
 }
 
+TEST_CASE("a first part is read once and its gradient is one window") {
+  Graph g("t");
+  const Expr x = g.input("x", f64, {"n"});
+  const Expr gradient = grad(sum(square(x.slice({Slice{{}, -1}}))), {x})[0];
+  CHECK(text_of(g, {x}, {gradient}) == "graph t(%x: f64[n]) -> (%1) {\n"
+                                       "  %0: f64[i:n-1] = add(%x[i+0], %x[i+0])\n"
+                                       "  %1: f64[n] = update(%0[i]) at [i]\n}\n");
+  CHECK(values_of(gradient, {x}, {vec({1, 2, 3})}) == Values{2, 4, 0});
+  const Expr again = grad(sum(square(gradient)), {x})[0];
+  CHECK(values_of(again, {x}, {vec({1, 2, 3})}) == Values{8, 16, 0});
+}
+
 TEST_CASE("three times: the third derivative of a product and of a power") {
   Problem p({vec({0.5, -1.5, 2, 0.25})});
   Expr loss = prod(p.x[0]) + sum(power(p.x[0], 4));

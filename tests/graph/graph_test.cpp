@@ -49,6 +49,15 @@ TEST_CASE("a graph remembers operands in order, maps and users") {
   CHECK(e.shape() == Shape{3});
 }
 
+TEST_CASE("a part of an axis is said to be one, and all of an axis is not") {
+  Graph g;
+  const Expr v = g.input("v", f64, {3});
+  const NodeId part = g.apply(Op::copy, f64, {2}, {{v.id(), {{0, 0, 1, true}}}}), whole = g.apply(Op::copy, f64, {3}, {{v.id(), {{0, 0, 1, true}}}});
+  CHECK(g.map(part, 0)[0].part);
+  CHECK(line_of(g, part) == "%0: f64[i:2] = copy(%v[i+0])");
+  CHECK(g.map(whole, 0) == identity_map(1));
+}
+
 TEST_CASE("constants and extents") {
   Graph g;
   CHECK(g.constant(Scalar(2.0f)).name() == "2:f32");
@@ -89,6 +98,10 @@ TEST_CASE("a wrong map is shown in its line") {
         "shape: exp: indices 1 to 3 are outside axis 0 of %v, which has extent 3\n  %0: f64[i:2] = exp(%v[2*i+1])\n                     ^~~~~~~~~");
   CHECK(t.apply(Op::exp, f64, {}, {{t.v, {{-1, 3, 1}}}}) ==
         "shape: exp: index 3 is outside axis 0 of %v, which has extent 3\n  %0: f64[] = exp(%v[3])\n                  ^~~~~");
+  CHECK(t.apply(Op::exp, f64, {4}, {{t.v, {{0, 0, 1, true}}}}) ==
+        "shape: exp: indices 0 to 3 are outside axis 0 of %v, which has extent 3\n  %0: f64[i:4] = exp(%v[i+0])\n                     ^~~~~~~");
+  CHECK(t.apply(Op::exp, f64, {2}, {{t.v, {{0, 1, 1, true}}}}) ==
+        "shape: exp: the map of %v calls its reference to axis 0 a part, which is said of start 0 and step 1 only");
   CHECK(t.apply(Op::exp, f64, {3}, {{t.v, {{0, 0, 0}}}}) == "shape: exp: the map of %v has step 0 on axis 0\n  a fixed index names no axis");
   CHECK(t.g.size() == 4);
 }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <weft/expr.h>
+#include <weft/text.h>
 
 #include "error_text.h"
 #include "values.h"
@@ -70,6 +71,19 @@ TEST_CASE("symbolic extents: the shape is an expression and the values are NumPy
       CHECK(to_text(y.shape()) == to_text(c.shape));
       CHECK(values_of(y, {x}, {counting(size)}) == walk(size, c.slice.start, c.slice.stop, c.slice.step));
     }
+}
+
+TEST_CASE("a first part is one node, and its bounds are checked at the call") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n", 8}), y = x.slice({Slice{{}, -1}, Slice{{}, 3}});
+  CHECK(line_of(g, y.id()) == "%0: f64[i:n-1,j:3] = copy(%x[i+0,j+0])");
+  CHECK(error_text([&] { interpret({y}, {x}, {Array(f64, {0, 8})}); }) ==
+        "shape: an axis cannot have extent n-1 = -1\n  %0: f64[i:n-1,j:3] = copy(%x[i+0,j+0])");
+  const Graph wrong = parse("graph g(%x: f64[n], %y: f64[m]) -> (%0) { %0: f64[i:n] = add(%x[i], %y[i+0]) }");
+  CHECK(error_text([&] { interpret(wrong, wrong.outputs, wrong.inputs, {counting(3), counting(2)}); }) ==
+        "shape: indices 0 to 2 are outside axis 0 of %y, which has extent m = 2\n  %0: f64[i:n] = add(%x[i], %y[i+0])\n"
+        "                            ^~~~~~~");
+  CHECK(interpret(wrong, wrong.outputs, wrong.inputs, {counting(2), counting(3)})[0].to_vector<double>() == std::vector<double>{0, 2});
 }
 
 TEST_CASE("an integer drops its axis, axes not named stay whole") {

@@ -75,6 +75,9 @@ TEST_CASE("indices with start, step, flips and fixed places survive the round tr
                    "  %1: f64[i:n,j:m] = copy(%x[2*n-2*i,m-1-j])\n"
                    "  %2: f64[i:n] = add(%y[n-1-i,m-1,3], %y[i,0,2])\n"
                    "  %3: f64[i:m-1] = copy(%x[n,i+1])\n}\n");
+  check_round_trip("graph g(%x: f64[n,8]) -> (%0) {\n  %0: f64[i:n-1,j:4] = copy(%x[i+0,j+0])\n}\n");
+  const Graph whole = parse("graph g(%x: f64[n]) -> (%0, %1) { %0: f64[i:n] = copy(%x[i+0]) %1: f64[n] = update(%0[i]) at [i+0] }");
+  CHECK(to_text(whole) == "graph g(%x: f64[n]) -> (%0, %1) {\n  %0: f64[i:n] = copy(%x[i])\n  %1: f64[n] = update(%0[i]) at [i]\n}\n");
   check_round_trip("graph g(%x: f64[n,(m)*(n)]) -> (%0) {\n  %0: f64[i:(n+1)/2] = copy(%x[2*i,(m)*(n)-1])\n}\n");
 }
 

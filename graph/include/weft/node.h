@@ -11,7 +11,7 @@
 // Invariants (checked by Graph::add and verify):
 //   G1 operands precede users        G2 operands are stored in position order
 //   G3 a map has one reference per operand axis, names each domain axis at most once and stays in bounds
-//   G4 mapped extents agree: step 1 and start 0 need equal extents
+//   G4 mapped extents agree: step 1 and start 0 need equal extents, unless the reference says that it reads a part
 //   G5 dtype is what the op row's rule gives    G6 mode broadcast iff kept == |domain|
 //   G7 every folded axis is mentioned by some operand (Graph::fold multiplies or powers otherwise)
 // Pure values.
@@ -35,12 +35,15 @@ struct NodeId {
   friend auto operator<=>(NodeId, NodeId) = default;
 };
 
-// The index on one operand axis: start + step * loop[axis]; axis < 0: fixed at start.
+// The index on one operand axis: start + step * loop[axis]; axis < 0: fixed at start. With start 0 and step 1 the operand
+// axis is meant to be as long as the loop, which is checked; `part` says that the loop covers the first elements only.
 struct AxisRef {
   int axis = -1;
   Extent start = 0;
   Index step = 1;
-  bool is_identity() const { return axis >= 0 && step == 1 && start.is(0); }
+  bool part = false;                                         // start 0, step 1 and a shorter loop: x[:-1]; Graph::add clears it where the extents are equal
+  bool is_direct() const { return axis >= 0 && step == 1 && start.is(0); }       // the index is the loop's
+  bool is_identity() const { return is_direct() && !part; }                      // and the loop covers the axis
   friend bool operator==(const AxisRef&, const AxisRef&) = default;
 };
 using AxisMap = std::vector<AxisRef>;                        // one per operand axis

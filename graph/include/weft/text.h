@@ -10,7 +10,8 @@
 // An operand that lacks a letter is broadcast along that axis; a letter in front of the op is folded away.
 //   types      f64[i:n,j:2*m+1]; a trailing f is the order: %x: f64[n,m] f; axis i is the first of the domain, then
 //              j k l p q r s ..., skipping every name that is a symbol of the graph
-//   indices    %x[2*i+1,n-1-j,0]: start + step * axis, or a fixed index
+//   indices    %x[2*i+1,n-1-j,0]: start + step * axis, or a fixed index; %x[i] is the whole axis, whose extent is checked,
+//              %x[i+0] its first elements, as many as i has
 //   constants  scalars stand where they are used; 2:i32 where no other operand tells the dtype; inf -inf nan -0 true false;
 //              arrays have a line, row-major: %0: f32[2,2] = constant [1, 2, 3, 4]
 //   the rest   %1: i64[i:n] = iota(i)      %2: i64[] = extent(n+1)      %3: f64[n] = update(%0[i]) at [2*i+1]
