@@ -60,7 +60,7 @@ class Costs {
     if (auto found = hints_.arrays.find(array); found != hints_.arrays.end()) return found->second.strides;
     Dims dims;
     for (const Extent& extent : graph_.node(array).shape()) dims.push_back(extent.evaluate(hints_.bindings));
-    return contiguous_strides(dims, Order::c);
+    return contiguous_strides(dims, graph_.node(array).order);
   }
   void add(int axis, Index stride, double volume) {
     if (axis < 0 || stride == 0) return;

@@ -48,7 +48,7 @@ Value* KernelEmitter::base_of(int number_of_buffer) {
 StrideClass KernelEmitter::class_of(const Buffer& buffer, std::size_t dim) const {
   if (buffer.place == Place::argument || buffer.place == Place::result)
     if (auto found = classes_.find(buffer.node); found != classes_.end()) return found->second[dim];
-  return dim + 1 == buffer.extents.size() ? StrideClass::unit : StrideClass::other;
+  return dim == (buffer.order == Order::c ? buffer.extents.size() - 1 : 0) ? StrideClass::unit : StrideClass::other;
 }
 
 Value* KernelEmitter::stride_bytes(const Buffer& buffer, int slot, std::size_t dim) {
@@ -62,7 +62,8 @@ Value* KernelEmitter::stride_bytes(const Buffer& buffer, int slot, std::size_t d
     }
   }
   Extent stride = bytes;
-  for (std::size_t d = dim + 1; d < buffer.extents.size(); ++d) stride = stride * buffer.extents[d];
+  const bool c = buffer.order == Order::c;
+  for (std::size_t d = c ? dim + 1 : 0; d < (c ? buffer.extents.size() : dim); ++d) stride = stride * buffer.extents[d];
   return size(stride);
 }
 

@@ -1,5 +1,6 @@
 #include <weft/function.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -116,7 +117,7 @@ std::vector<Array> Function::State::make_outputs(const Bindings& bindings) {
     const Node& node = graph.node(id);
     const Dims dims = dims_of(node, bindings);
     auto memory = pool.take(static_cast<std::size_t>(element_count(dims)) * size_of(node.dtype));
-    outputs.push_back(Array::borrow(View(memory.get(), node.dtype, dims, Order::c), memory));
+    outputs.push_back(Array::borrow(View(memory.get(), node.dtype, dims, node.order), memory));
   }
   return outputs;
 }
@@ -156,7 +157,7 @@ bool separate_overlaps(Call::State& call, BufferPool& pool) {
     if (!overlaps || shares_safely(call, given, k)) continue;
     const Array& output = given[k];
     auto memory = pool.take(static_cast<std::size_t>(output.size()) * size_of(output.dtype()));
-    Array separate = Array::borrow(View(memory.get(), output.dtype(), output.shape(), Order::c), memory);
+    Array separate = Array::borrow(View(memory.get(), output.dtype(), output.shape(), call.function->graph.node(call.function->graph.outputs[k]).order), memory);
     call.temporary_bytes += output.size() * static_cast<Index>(size_of(output.dtype()));
     call.copies.emplace_back(separate, output);
     call.outputs[k] = separate;
@@ -261,7 +262,7 @@ std::shared_ptr<const Variant> Function::State::shown() const {
     std::vector<Array> arrays;
     for (NodeId id : ids) {
       const Node& node = graph.node(id);
-      arrays.push_back(Array::empty(node.dtype, dims_of(node, bindings)));
+      arrays.push_back(Array::empty(node.dtype, dims_of(node, bindings), node.order));
     }
     return arrays;
   };
@@ -284,6 +285,18 @@ double Function::compile_seconds() const {
   return seconds;
 }
 
+// How arrays of two axes and more that weft allocates lie in memory (weft/passes.h, choose_layouts).
+static std::string layouts_text(const Graph& graph, const Schedule& schedule) {
+  std::string results, between;
+  const auto layout = [&](NodeId id) { return graph.node(id).rank() < 2 ? "" : concat(" ", name_of(graph, id), " ", to_text(graph.node(id).order)); };
+  for (NodeId id : graph.outputs) results += layout(id);
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    if (schedule.stored[k] && std::find(graph.outputs.begin(), graph.outputs.end(), id_of(k)) == graph.outputs.end())
+      between += layout(id_of(k));
+  if (results.empty() && between.empty()) return "";
+  return concat("  layouts:", results.empty() ? "" : " results", results, between.empty() ? "" : " arrays between nests", between, "\n");
+}
+
 std::string Function::report() const {
   const auto variant = state_->shown();
   std::string text = concat("function ", state_->graph.name, ": ", state_->graph.size(), " nodes, ", variant->schedule.nests.size(), " nests, ",
@@ -296,7 +309,7 @@ std::string Function::report() const {
     text += concat("  nest ", k, ": ", variant->schedule.nests[k].nodes.size(), " nodes, ", program.folds.size(), " folds (", merges, " merged), ", rows, " rows, ",
                    temporaries, " arrays between nests\n");
   }
-  return text + concat("  compiled in ", static_cast<Index>(compile_seconds() * 1e6), " us\n");
+  return text + layouts_text(state_->graph, variant->schedule) + concat("  compiled in ", static_cast<Index>(compile_seconds() * 1e6), " us\n");
 }
 
 namespace {

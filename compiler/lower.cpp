@@ -49,6 +49,7 @@ class Lowering {
     buffer.node = array;
     buffer.dtype = node.dtype;
     buffer.extents = node.shape();
+    buffer.order = node.order;
     program_.buffers.push_back(std::move(buffer));
     return it->second;
   }

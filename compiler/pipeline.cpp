@@ -24,6 +24,7 @@ constexpr GraphPass passes[] = {
     {"split_folds", split_folds, "folds over several axes become folds over one axis each"},
     {"store_windows", store_windows, "what an update writes lies in memory"},
     {"renumber", drop_dead, "drop what became dead, number again"},
+    {"choose_layouts", choose_layouts, "results and arrays between nests are stored as their readers run: C or F"},
 };
 
 bool named(std::string_view list, std::string_view name) {

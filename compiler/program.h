@@ -22,6 +22,7 @@ struct Buffer {
   NodeId node;                          // argument, result, temporary: the node it holds
   DType dtype = f64;
   Shape extents;                        // one per dimension; a tiled axis of a row counts one unit
+  Order order = Order::c;               // temporary: the layout
   std::vector<int> axes;                // row and partial: the nest axis of each dimension
   Extent size;                          // extent: its value
 };

@@ -83,7 +83,7 @@ std::string to_text(const Graph& graph, const Schedule& schedule) {
   std::string stored;
   for (std::size_t index = 0; index < graph.size(); ++index)
     if (schedule.stored[index] && std::find(graph.outputs.begin(), graph.outputs.end(), id_of(index)) == graph.outputs.end())
-      stored += " " + Expr(const_cast<Graph&>(graph), id_of(index)).name();
+      stored += " " + Expr(const_cast<Graph&>(graph), id_of(index)).name() + (graph.node(id_of(index)).order == Order::f ? " f" : "");
   if (!stored.empty()) out += "  arrays" + stored + "\n";
   return out + "}\n";
 }

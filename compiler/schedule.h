@@ -83,7 +83,7 @@ std::vector<Nest> group_nests(const Graph& graph, const Hints& hints, std::vecto
 void collapse_axes(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);   // collapse.cpp
 void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);         // arrange.cpp
 Schedule make_schedule(const Graph& graph, const Hints& hints);                                      // schedule.cpp
-std::string to_text(const Graph& graph, const Schedule& schedule);
+std::string to_text(const Graph& graph, const Schedule& schedule);                                   // arrays in layout F end in f
 void verify(const Graph& graph, const Schedule& schedule);                                           // throws Error(internal)
 
 // Estimated cost of an op in vector instructions.

@@ -2,6 +2,7 @@
 #include <weft/function.h>
 
 #include "compiled.h"
+#include "layouts.h"
 
 using namespace weft;
 
@@ -13,41 +14,6 @@ constexpr const char* three = R"(graph three(%x: f32[n,m], %y: f32[n,m]) -> (%0,
   %1: f32[i:n] = sum(j:m) multiply(%0[i,j], %x[i,j])
   %2: f32[i:m] = max(j:n) add(%x[j,i], %y[j,i])
 })";
-
-// Views of fresh memory in which every element is -99, by name.
-std::vector<std::pair<std::string, Array>> layouts(DType dtype, const Dims& shape) {
-  auto fresh = [&](const Dims& dims, Order order = Order::c) {
-    Array memory(dtype, dims, order);
-    memory.fill(Scalar::of(dtype, -99));
-    return memory;
-  };
-  std::vector<std::pair<std::string, Array>> result;
-  result.emplace_back("c", fresh(shape));
-  result.emplace_back("f", fresh(shape, Order::f));
-  Array reversed = fresh(shape), gaps, offset;
-  Dims larger = shape, shifted = shape;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    reversed = reversed.flip(static_cast<int>(d));
-    larger[d] = 3 * shape[d] + 2;
-    shifted[d] = shape[d] + 3;
-  }
-  gaps = fresh(larger);
-  offset = fresh(shifted, Order::f);
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    gaps = gaps.slice(static_cast<int>(d), 1, shape[d], 3);
-    offset = offset.slice(static_cast<int>(d), 2, shape[d]);
-  }
-  result.emplace_back("reversed", reversed);
-  result.emplace_back("gaps", gaps);
-  result.emplace_back("offset", offset);
-  result.emplace_back("last axis reversed", shape.empty() ? fresh(shape) : fresh(shape).flip(-1));
-  return result;
-}
-
-Array filled_like(const Array& values, Array view) {
-  copy_elements(values, view);
-  return view;
-}
 
 }  // namespace
 

@@ -1,10 +1,13 @@
 // A compiled graph: compile, call, run into the caller's arrays, bind.
 //
 //   Function f = compile({loss, gw}, {x, w, y}, {.threads = 2});
-//   std::vector<Array> out = f({xa, wa, ya});                  // allocates the results
+//   std::vector<Array> out = f({xa, wa, ya});                  // allocates the results, C or F (weft/passes.h, choose_layouts)
 //   f.run({xa, wa, ya}, {loss_out, gw_out});                   // into the caller's arrays
 //   auto call = f.bind({xa, wa, ya}, {loss_out, gw_out});      // checked once ..
 //   call();                                                    // .. called for nanoseconds
+//
+// Results that weft allocates are C contiguous, except where an order f asks for F (weft/elemwise.h): read elements with at()
+// or to_vector(), which know strides, or give arrays of your own.
 //
 // Machine code is made on the first call for each combination of stride classes (contiguous, reversed, zero or strided
 // along each axis); sizes are run-time numbers, so a new size never compiles again. Outputs may overlap inputs or each

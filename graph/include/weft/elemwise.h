@@ -5,8 +5,9 @@
 //   x [3, 5], y [3]: p[i,j] = x[i,j] * y[i] is [3, 5];  s[i] = (sum_j x[i,j]) + y[i] is [3]
 //
 // Order says which axes inputs of different ranks share: c the first ones, f the last ones (as NumPy). It says nothing
-// about memory, except that results stored by weft prefer that layout. Shared extents must be equal; an extent 1 is not
-// repeated. An order c elemwise is the transpose of the order f elemwise on transposed inputs, to the bit.
+// about memory, except that results which weft allocates prefer that layout: C for c, F for f (weft/passes.h,
+// choose_layouts). Shared extents must be equal; an extent 1 is not repeated. An order c elemwise is the transpose of the
+// order f elemwise on transposed inputs, to the bit.
 // Rank of an output, over the inputs that its expression uses (numbers do not count):
 //   Mode::broadcast   the highest; inputs of lesser rank repeat along the axes they lack;
 //   accumulate(A)     the lowest; inputs of greater rank are first folded with A over their surplus axes (c: the last,

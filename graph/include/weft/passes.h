@@ -54,4 +54,14 @@ Graph contract(const Graph& graph);
 // Keeps: every value, bit for bit; a copy that is an output; a copy that alone mentions a folded axis.
 Graph absorb_copies(const Graph& graph);
 
+// Out: `order` of every node is the layout that suits its readers: C for order c, F for order f, whichever more of them
+// have; between equal numbers, and without readers, the node's own. A reader that runs through the axes backwards
+// (x[j,i] over i, j) prefers the other layout, unless the node is an output: callers see F only where an order f asks.
+// Keeps: every value, bit for bit: the order of a fold is defined on axes, not on memory.
+// Source: REQUIREMENTS 154.
+Graph choose_layouts(const Graph& graph);
+
+// The layout that the readers of one node vote for, by their `order` as it stands. Cost: linear in the readers.
+Order preferred_layout(const Graph& graph, NodeId id);
+
 }  // namespace weft

@@ -1,0 +1,69 @@
+// Votes of the readers, from the outputs backwards: the layout in which a reader's own result is stored says how its loops
+// will run, so it is decided first. Deciding twice changes nothing.
+#include <algorithm>
+#include <vector>
+
+#include <weft/passes.h>
+
+#include "rebuild.h"
+#include "storage.h"
+
+namespace weft {
+namespace {
+
+// Whether the reader runs through the operand's axes in falling order: x[j,i] over i, j. Folded axes do not count, they may
+// run anywhere; nor do extents of 1.
+bool reads_transposed(const Node& reader, const AxisMap& map) {
+  int seen = 0, last = 0;
+  for (const AxisRef& ref : map) {
+    if (reader.kind != Kind::apply || ref.axis < 0 || ref.axis >= reader.kept || reader.domain[static_cast<std::size_t>(ref.axis)].is(1)) continue;
+    if (seen++ > 0 && ref.axis > last) return false;
+    last = ref.axis;
+  }
+  return seen > 1;
+}
+
+Order other(Order order) { return order == Order::c ? Order::f : Order::c; }
+
+// `order_of` gives the order of each reader.
+template <class OrderOf> Order majority(const Graph& graph, NodeId id, bool is_output, const OrderOf& order_of) {
+  const Order own = graph.node(id).order;
+  if (graph.node(id).rank() < 2) return own;                  // both layouts are one
+  int surplus = 0;                                            // votes for c less votes for f
+  for (auto [edge, end] = boost::out_edges(id.value, graph.storage().list); edge != end; ++edge) {
+    const NodeId reader{static_cast<std::uint32_t>(boost::target(*edge, graph.storage().list))};
+    Order vote = order_of(reader);
+    if (!is_output && reads_transposed(graph.node(reader), graph.storage().list[*edge].map)) vote = other(vote);
+    surplus += vote == Order::c ? 1 : -1;
+  }
+  return surplus > 0 ? Order::c : surplus < 0 ? Order::f : own;
+}
+
+}  // namespace
+
+Order preferred_layout(const Graph& graph, NodeId id) {
+  const bool is_output = std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
+  return majority(graph, id, is_output, [&](NodeId reader) { return graph.node(reader).order; });
+}
+
+Graph choose_layouts(const Graph& graph) {
+  std::vector<Order> orders(graph.size());
+  std::vector<bool> is_output(graph.size(), false);
+  for (NodeId output : graph.outputs) is_output[output.value] = true;
+  for (std::size_t k = graph.size(); k-- > 0;) {
+    const Node& node = graph.node(id_of(k));
+    const bool stored = node.kind == Kind::apply || node.kind == Kind::update;
+    orders[k] = stored ? majority(graph, id_of(k), is_output[k], [&](NodeId reader) { return orders[reader.value]; }) : node.order;
+  }
+  Rebuild rebuild(graph);
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    const NodeId id = id_of(k);
+    if (rebuild.has(id)) continue;
+    Node node = graph.node(id);
+    node.order = orders[k];
+    rebuild.set(id, rebuild.to.add(std::move(node), rebuild.operands(id)));
+  }
+  return rebuild.finish();
+}
+
+}  // namespace weft
