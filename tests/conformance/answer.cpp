@@ -98,11 +98,12 @@ void collect_words(const Json& json, std::set<std::string>& words) {
   }
 }
 
-// What a message may name: extents, dtypes, numbers of the attributes. Every message about a case without any will do.
+// What a message may name: extents, ranks, dtypes, numbers of the attributes. Every message about a case without any will do.
 std::set<std::string> offending_values(const Case& test) {
   std::set<std::string> words;
   for (const Input& input : test.inputs) {
     for (const Index size : input.shape) words.insert(std::to_string(size));
+    words.insert(std::to_string(input.shape.size()));
     const DType dtype = read_dtype(input.dtype);
     words.insert({input.dtype, weft::to_text(dtype), dtype_name(dtype, test.dialect)});
   }

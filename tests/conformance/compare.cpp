@@ -47,6 +47,17 @@ std::optional<std::string> compare_probes(const Json& data, const Array& got, co
   return "sum of elements: expected " + std::to_string(expected) + ", got " + std::to_string(sum);
 }
 
+std::optional<std::string> compare_signs(const Json& data, const Array& got) {
+  if (!data.is_array() || static_cast<Index>(data.size()) != got.size()) return "expected a list of " + std::to_string(got.size()) + " signs";
+  for (Index k = 0; k < got.size(); ++k) {
+    const double value = got.get(index_of(k, got.shape())).as_double();
+    const Json& sign = data[static_cast<std::size_t>(k)];
+    if (sign != "+" && sign != "-") throw BadCase("not a sign: " + sign.dump());
+    if (std::isnan(value) || std::signbit(value) != (sign == "-")) return "element " + std::to_string(k) + ": expected the sign " + sign.dump() + ", got " + std::to_string(value);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 double default_tolerance(DType dtype) {
@@ -68,6 +79,7 @@ Tolerance tolerance_of(const Json& expect, const Json& attrs, DType dtype) {
     }
   }
   const std::string compare = expect.contains("compare") && expect["compare"].is_string() ? expect["compare"].get<std::string>() : "";
+  tolerance.sign_only = compare.find("sign only") != std::string::npos;
   tolerance.signed_zero = compare.find("bitwise") != std::string::npos;
   if (tolerance.signed_zero) tolerance.relative = std::min(tolerance.relative, dtype == weft::f64 ? 1e-15 : default_tolerance(dtype));
   return tolerance;
@@ -86,6 +98,7 @@ bool close(double expected, double got, const Tolerance& tolerance) {
 
 std::optional<std::string> compare(const Json& data, const Array& got, const Tolerance& tolerance) {
   if (data.is_object() && data.value("rule", "") == "probes") return compare_probes(data, got, tolerance);
+  if (tolerance.sign_only) return compare_signs(data, got);
   const Array expected = read_array(data, got.dtype(), got.shape());
   for (Index k = 0; k < got.size(); ++k) {
     const Dims index = index_of(k, got.shape());
@@ -101,7 +114,7 @@ std::optional<std::string> compare(const Array& expected, const Array& got, doub
     const Dims index = index_of(k, got.shape());
     const weft::Scalar a = expected.get(index), b = got.get(index);
     const bool zero_differs = weft::is_floating(a.dtype()) && a.real() == 0 && b.real() == 0 && std::signbit(a.real()) != std::signbit(b.real());
-    if (zero_differs || !same(a, b, {relative, false})) return at(k, a, b);
+    if (zero_differs || !same(a, b, {relative, false, false})) return at(k, a, b);
   }
   return std::nullopt;
 }

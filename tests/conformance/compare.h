@@ -12,6 +12,7 @@ namespace conformance {
 struct Tolerance {
   double relative = 0;
   bool signed_zero = false;
+  bool sign_only = false;           // compare "sign only": data is "+" and "-"
 };
 // For a dtype, unless the case states its own: f64 1e-12, f32 2e-6, f16 2e-3, bf16 1.6e-2.
 double default_tolerance(DType dtype);

@@ -1,7 +1,5 @@
 #include "registry.h"
 namespace conformance {
-Handler find_xla(const std::string&) { return nullptr; }
-Handler find_openvino(const std::string&) { return nullptr; }
 Handler find_tml(const std::string&) { return nullptr; }
 Handler find_cross_dialect(const std::string&) { return nullptr; }
 }  // namespace conformance
