@@ -1,7 +1,7 @@
 // Integers, bool and small types through loads, ops, folds and stores; floats that are no ordinary numbers.
 #include <weft/function.h>
 
-#include <error_text.h>
+#include <half_cases.h>
 
 #include "compiled.h"
 
@@ -124,6 +124,48 @@ TEST_CASE("casts between every two dtypes, special values included") {
     const Function f = compile(outputs, {x}, checked());
     CAPTURE(std::string(to_text(from)));
     for (Index n : {64, 5, 1}) check_call(f, {special(from, {n}, static_cast<std::uint64_t>(n))});
+  }
+}
+
+namespace {
+
+// Compiled casts of numbers next to the middle between two halves: the bits that the definition of rounding gives.
+template <class T> std::size_t wrong_casts(const std::vector<HalfCase<T>>& cases, DType half) {
+  Graph g;
+  const Expr x = g.input("x", dtype_of<T>(), {"n"});
+  Array values(dtype_of<T>(), {static_cast<Index>(cases.size())});
+  for (std::size_t k = 0; k < cases.size(); ++k) values.View::data<T>()[k] = cases[k].value;
+  const Array got = compile({cast(x, half)}, {x}, checked())({values})[0];
+  const auto* bits = static_cast<const std::uint16_t*>(static_cast<const void*>(got.View::data()));
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < cases.size(); ++k) count += bits[k] != cases[k].bits;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("compiled casts to f16 and bf16 round once, to even from the middle") {
+  for (const DType half : {f16, bf16}) {
+    CHECK(wrong_casts(real_half_cases<float>(half), half) == 0);
+    CHECK(wrong_casts(real_half_cases<double>(half), half) == 0);
+    CHECK(wrong_casts(integer_half_cases<std::int32_t>(half), half) == 0);
+    CHECK(wrong_casts(integer_half_cases<std::uint32_t>(half), half) == 0);
+    CHECK(wrong_casts(integer_half_cases<std::int64_t>(half), half) == 0);
+    CHECK(wrong_casts(integer_half_cases<std::uint64_t>(half), half) == 0);
+  }
+}
+
+TEST_CASE("every op on f16 and bf16 rounds its result: no multiply-add, no native arithmetic, no calls") {
+  for (const DType half : {f16, bf16}) {
+    const Function f = compile_text(concat("graph g(%a: ", half, "[], %x: ", half, "[n], %y: ", half, "[n]) -> (%1) {\n  %0: ", half,
+                                           "[i:n] = multiply(%a, %x[i])\n  %1: ", half, "[i:n] = add(%0[i], %y[i])\n}"));
+    Array a(half, {});
+    a.fill(Scalar::of(half, 1.0078125));
+    const Array x = uniform(half, {1000}, 1), y = uniform(half, {1000}, 2);
+    check_call(f, {a, x, y});
+    const std::string code = f.assembly();
+    CHECK(code.find("call") == std::string::npos);
+    for (const char* other : {"vfm", "mulph", "addph", "mulsh", "addsh"}) CHECK(code.find(other) == std::string::npos);
   }
 }
 

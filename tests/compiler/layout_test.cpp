@@ -15,38 +15,52 @@ constexpr const char* three = R"(graph three(%x: f32[n,m], %y: f32[n,m]) -> (%0,
   %2: f32[i:m] = max(j:n) add(%x[j,i], %y[j,i])
 })";
 
+Function three_of(DType dtype) {
+  std::string text = three;
+  const std::string name = to_text(dtype);
+  for (std::size_t at = 0; (at = text.find("f32", at)) != std::string::npos; at += name.size()) text.replace(at, 3, name);
+  return compile_text(text);
+}
+constexpr DType sizes_of_elements[] = {f32, f16, bf16, i8, f64};
+
 }  // namespace
 
 TEST_CASE("outputs in any given layout hold the same bits") {
-  const Function f = compile_text(three);
-  for (const Dims& shape : {Dims{5, 37}, Dims{40, 3}}) {
-    const Array x = uniform(f32, shape, 1), y = uniform(f32, shape, 2);
-    const auto expected = expected_of(f, {x, y});
-    for (const auto& [name, full] : layouts(f32, shape))
-      for (const auto& [row_name, rows] : layouts(f32, {shape[0]})) {
-        CAPTURE(name);
-        CAPTURE(row_name);
-        Array columns(f32, {shape[1]});
-        f.run({x, y}, {full, rows, columns});
-        CHECK(difference(full, expected[0]) == "");
-        CHECK(difference(rows, expected[1]) == "");
-        CHECK(difference(columns, expected[2]) == "");
-      }
+  for (const DType dtype : sizes_of_elements) {
+    CAPTURE(std::string(to_text(dtype)));
+    const Function f = three_of(dtype);
+    for (const Dims& shape : {Dims{5, 37}, Dims{40, 3}}) {
+      const Array x = uniform(dtype, shape, 1), y = uniform(dtype, shape, 2);
+      const auto expected = expected_of(f, {x, y});
+      for (const auto& [name, full] : layouts(dtype, shape))
+        for (const auto& [row_name, rows] : layouts(dtype, {shape[0]})) {
+          CAPTURE(name);
+          CAPTURE(row_name);
+          Array columns(dtype, {shape[1]});
+          f.run({x, y}, {full, rows, columns});
+          CHECK(difference(full, expected[0]) == "");
+          CHECK(difference(rows, expected[1]) == "");
+          CHECK(difference(columns, expected[2]) == "");
+        }
+    }
   }
 }
 
 TEST_CASE("inputs in any layout give the same bits") {
-  const Function f = compile_text(three);
-  for (const Dims& shape : {Dims{5, 37}, Dims{40, 3}}) {
-    const Array x = uniform(f32, shape, 1), y = uniform(f32, shape, 2);
-    const auto expected = expected_of(f, {x, y});
-    for (const auto& [x_name, x_view] : layouts(f32, shape))
-      for (const auto& [y_name, y_view] : layouts(f32, shape)) {
-        CAPTURE(x_name);
-        CAPTURE(y_name);
-        const auto out = f({filled_like(x, x_view), filled_like(y, y_view)});
-        for (std::size_t k = 0; k < out.size(); ++k) CHECK(difference(out[k], expected[k]) == "");
-      }
+  for (const DType dtype : sizes_of_elements) {
+    CAPTURE(std::string(to_text(dtype)));
+    const Function f = three_of(dtype);
+    for (const Dims& shape : {Dims{5, 37}, Dims{40, 3}}) {
+      const Array x = uniform(dtype, shape, 1), y = uniform(dtype, shape, 2);
+      const auto expected = expected_of(f, {x, y});
+      for (const auto& [x_name, x_view] : layouts(dtype, shape))
+        for (const auto& [y_name, y_view] : layouts(dtype, shape)) {
+          CAPTURE(x_name);
+          CAPTURE(y_name);
+          const auto out = f({filled_like(x, x_view), filled_like(y, y_view)});
+          for (std::size_t k = 0; k < out.size(); ++k) CHECK(difference(out[k], expected[k]) == "");
+        }
+    }
   }
 }
 

@@ -8,9 +8,9 @@ using namespace weft;
 namespace {
 
 // A neighbour on each side, so that reading late shows.
-Function neighbours() {
+Function neighbours(DType dtype = f64) {
   Graph g;
-  const Expr x = g.input("x", f64, {"n"});
+  const Expr x = g.input("x", dtype, {"n"});
   return compile({x + flip(x), x - flip(x), sum(x)}, {x}, checked());
 }
 
@@ -36,6 +36,20 @@ TEST_CASE("an output may be the input itself") {
     check_overlap(f, {x}, {x, Array(f64, {n}), Array(f64, {})});
     const Array y = counting(f64, {n});
     check_overlap(f, {y}, {Array(f64, {n}), y, Array(f64, {})});
+  }
+}
+
+TEST_CASE("an f16 or bf16 output may be the input itself, or overlap it") {
+  for (const DType dtype : {f16, bf16}) {
+    const Function f = neighbours(dtype);
+    const Function twice = compile_text(concat("graph g(%x: ", dtype, "[n]) -> (%0) { %0: ", dtype, "[i:n] = add(%x[i], %x[i]) }"));
+    for (Index n : {1, 17, 5000}) {
+      CAPTURE(n);
+      const Array x = uniform(dtype, {n}), y = uniform(dtype, {n}), z = uniform(dtype, {n + 3});
+      check_overlap(f, {x}, {x, Array(dtype, {n}), Array(dtype, {})});
+      check_overlap(twice, {y}, {y});
+      check_overlap(twice, {z.slice(0, 0, n)}, {z.slice(0, 3, n)});
+    }
   }
 }
 

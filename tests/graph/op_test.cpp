@@ -3,6 +3,7 @@
 #include <cmath>
 #include <doctest/doctest.h>
 #include <error_text.h>
+#include <half_cases.h>
 #include <limits>
 #include <set>
 #include <string>
@@ -232,6 +233,30 @@ TEST_CASE("a cast agrees with Scalar::cast for every pair of dtypes") {
         CAPTURE(to_text(target));
         CHECK(evaluate(Op::cast, std::vector{source}, target) == source.cast(target));
       }
+}
+
+namespace {
+
+template <class T> std::size_t wrong_casts(const std::vector<HalfCase<T>>& cases, DType half) {
+  std::vector<std::uint16_t> got(cases.size());
+  const std::byte* from[] = {reinterpret_cast<const std::byte*>(&cases.data()->value)};
+  const Index steps[] = {static_cast<Index>(sizeof(HalfCase<T>))};
+  op_loop(Op::cast, dtype_of<T>(), half)(static_cast<Index>(cases.size()), from, steps, reinterpret_cast<std::byte*>(got.data()), 2);
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < cases.size(); ++k) count += got[k] != cases[k].bits;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("casts to f16 and bf16 round once, to even from the middle") {
+  for (const DType half : {f16, bf16}) {
+    CHECK(wrong_casts(real_half_cases<float>(half), half) == 0);
+    CHECK(wrong_casts(real_half_cases<double>(half), half) == 0);
+    CHECK(wrong_casts(integer_half_cases<std::int32_t>(half), half) == 0);
+    CHECK(wrong_casts(integer_half_cases<std::int64_t>(half), half) == 0);
+    CHECK(wrong_casts(integer_half_cases<std::uint64_t>(half), half) == 0);
+  }
 }
 
 TEST_CASE("a loop walks its operands by bytes and repeats what has step 0") {

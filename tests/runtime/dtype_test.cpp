@@ -1,5 +1,6 @@
 #include <weft/dtype.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -7,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "error_text.h"
+#include "half_cases.h"
 
 using namespace weft;
 
@@ -138,6 +140,32 @@ TEST_CASE("floats round once, to nearest even") {
   CHECK(Scalar::of(f64, std::numeric_limits<std::uint64_t>::max()).real() == 0x1p64);
   CHECK(std::isnan(Scalar::of(f16, nan_value).real()));
   CHECK(std::signbit(Scalar::of(bf16, -0.0).real()));
+}
+
+TEST_CASE("f32, f64 and integers round to f16 and bf16 as their bits define, once, to even from the middle") {
+  const auto wrong = [](const auto& cases, DType half) {
+    std::size_t count = 0;
+    for (const auto& one : cases) {
+      std::uint16_t bits = 0;
+      Scalar::of(half, one.value).store(&bits);
+      count += bits != one.bits;
+    }
+    return count;
+  };
+  for (const DType half : {f16, bf16}) {
+    CAPTURE(std::string(to_text(half)));
+    CHECK(wrong(real_half_cases<float>(half), half) == 0);
+    CHECK(wrong(real_half_cases<double>(half), half) == 0);
+    CHECK(wrong(integer_half_cases<std::int32_t>(half), half) == 0);
+    CHECK(wrong(integer_half_cases<std::uint32_t>(half), half) == 0);
+    CHECK(wrong(integer_half_cases<std::int64_t>(half), half) == 0);
+    CHECK(wrong(integer_half_cases<std::uint64_t>(half), half) == 0);
+  }
+}
+
+TEST_CASE("Eigen's conversions of f32 are those of Scalar") {
+  for (const auto& one : real_half_cases<float>(f16)) REQUIRE(std::bit_cast<std::uint16_t>(Eigen::half(one.value)) == one.bits);
+  for (const auto& one : real_half_cases<float>(bf16)) REQUIRE(std::bit_cast<std::uint16_t>(Eigen::bfloat16(one.value)) == one.bits);
 }
 
 TEST_CASE("load and store keep every value of 8 and 16 bit types") {
