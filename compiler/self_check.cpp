@@ -12,7 +12,8 @@
 namespace weft {
 namespace {
 
-constexpr double allowed_epsilons = 1000;
+// Of f16 and bf16 a thousand would be as much as the value.
+double allowed_epsilons(DType dtype) { return !is_floating(dtype) ? 0 : size_of(dtype) == 2 ? 16 : 1000; }
 
 std::byte* bytes_of(const View& array, Index element) {
   return static_cast<std::byte*>(array.data()) + static_cast<std::size_t>(element) * size_of(array.dtype());
@@ -89,7 +90,7 @@ int check_results(const Graph& graph, const Bindings& sizes, const Options& opti
     for (std::size_t k = 0; k < got.size(); ++k) {
       const bool floating = is_floating(got[k].dtype());
       const double far = distance(got[k], expected[k]);
-      const bool right = far <= (floating ? allowed_epsilons : 0);
+      const bool right = far <= allowed_epsilons(got[k].dtype());
       wrong += !right;
       out << (right ? "ok    " : "WRONG ") << name_of(graph, graph.outputs[k]) << " " << got[k].dtype() << to_text(got[k].shape())
           << ": compiled and interpreted differ by " << far << (floating ? " epsilon\n" : "\n");
