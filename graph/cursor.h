@@ -67,7 +67,7 @@ class Cursor {
     const std::size_t begin = at_;
     for (int depth = 0; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
-      if (c == '\n' || c == ']' || (depth == 0 && (c == ',' || c == ')'))) break;
+      if (c == '\n' || c == ']' || c == '>' || (depth == 0 && (c == ',' || c == ')'))) break;
       depth += c == '(' ? 1 : c == ')' ? -1 : 0;
     }
     std::size_t end = at_;

@@ -9,6 +9,7 @@
 // unchanged. Building is single-threaded; a finished graph may be read from several threads. Keep the Graph in place while
 // its Exprs are used. Cost: one allocation or so per node; a graph of 10^5 nodes builds in well under a second.
 #pragma once
+#include <concepts>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -20,6 +21,8 @@ namespace weft {
 
 class Graph;
 struct Slice;                                                // weft/expr.h
+class Nesting;                                               // weft/tml.h
+namespace tml { class Tensor; }
 
 class Expr {
  public:
@@ -49,6 +52,8 @@ class Graph {
 
   // ---- what users call
   Expr input(const std::string& name, DType dtype, const Shape& shape, Order order = Order::c);   // names are unique
+  template <std::same_as<Nesting> N>                         // a template: {} is a shape
+  tml::Tensor input(const std::string& name, DType dtype, const N& nesting, Order order = Order::c);
   Expr constant(DType dtype, const Dims& dims, const std::vector<double>& row_major);
   Expr constant(const Array& array);                         // copied
   Expr constant(const Scalar& value);
