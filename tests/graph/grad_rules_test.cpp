@@ -112,6 +112,27 @@ TEST_CASE("the gradients of the Theano cases") {
   }
 }
 
+TEST_CASE("gradients take the output's gradient as an input, have the shapes of the inputs, and sum only over axes an input lacks") {
+  for (const Order order : {Order::c, Order::f}) {
+    Graph g;
+    const Expr x = g.input("x", f64, {2, 2}), y = g.input("y", f64, {2, 2}), w = g.input("w", f64, {2}), seed = g.input("seed", f64, {2, 2});
+    const Expr equal = elemwise(x, y, order, {Mode::broadcast}, [](Expr a, Expr b) { return a * exp(b); });
+    const Expr mixed = elemwise(x, w, order, {Mode::broadcast}, [](Expr a, Expr b) { return a * exp(b); });
+    const auto sums_in = [&](const Expr& output, const Expr& input) {
+      const Expr gradient = vjp({output}, {input}, {seed})[0];
+      CHECK(gradient.shape() == input.shape());
+      const Graph graph = extract(g, {x, y, w, seed}, {gradient});
+      int count = 0;
+      for (std::size_t k = 0; k < graph.size(); ++k) count += graph.node(id_of(k)).mode == Mode::accumulate;
+      return count;
+    };
+    CHECK(sums_in(equal, x) == 0);
+    CHECK(sums_in(equal, y) == 0);
+    CHECK(sums_in(mixed, x) == 0);
+    CHECK(sums_in(mixed, w) == 1);
+  }
+}
+
 TEST_CASE("prod and clip of the Theano tests, and log(1 - sigmoid(x)) in its stable form") {
   Problem p({doubles({1, 2, 0, 0, 5, 6, 7, 8, 9, 9, 10, 0}, {4, 3})});
   CHECK(p.gradients(sum(prod(p.x[0], {1})))[0] == Values{0, 0, 2, 30, 0, 0, 72, 63, 56, 0, 0, 90});
