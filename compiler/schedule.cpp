@@ -7,11 +7,13 @@ namespace weft {
 int op_cost(Op op) {
   switch (op) {
     case Op::divide: case Op::reciprocal: case Op::sqrt: return 4;
-    case Op::rsqrt: case Op::round: return 6;
-    case Op::floor_divide: case Op::remainder: return 12;
-    case Op::exp: case Op::expm1: case Op::log: case Op::log1p: case Op::sigmoid: return 20;
-    case Op::tanh: case Op::softplus: case Op::sin: case Op::cos: case Op::tan: case Op::erf: return 30;
-    case Op::power: return 60;
+    case Op::rsqrt: case Op::round: case Op::nextafter: return 6;
+    case Op::floor_divide: case Op::remainder: case Op::truncated_divide: case Op::fmod: case Op::hypot: return 12;
+    case Op::exp: case Op::expm1: case Op::exp2: case Op::log: case Op::log1p: case Op::log2: case Op::log10: case Op::sigmoid: return 20;
+    case Op::cbrt: case Op::asin: case Op::acos: case Op::atan: case Op::xlogy: return 25;
+    case Op::tanh: case Op::softplus: case Op::sin: case Op::cos: case Op::tan: case Op::erf: case Op::erfc: case Op::sinh: case Op::cosh: return 30;
+    case Op::asinh: case Op::acosh: case Op::atanh: case Op::atan2: case Op::logaddexp: return 40;
+    case Op::power: case Op::lgamma: case Op::digamma: case Op::trigamma: return 60;
     default: return 1;
   }
 }

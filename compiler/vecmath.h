@@ -8,6 +8,7 @@
 #include "vecmath/hyperbolic.h"
 #include "vecmath/inverse_trig.h"
 #include "vecmath/log.h"
+#include "vecmath/neighbour.h"
 #include "vecmath/pow.h"
 #include "vecmath/root.h"
 #include "vecmath/trig.h"

@@ -198,12 +198,33 @@ void require_connected(std::string_view what, const Graph& graph, const std::vec
                  "\n  pass Disconnected::zero to get zeros");
 }
 
+// Walks from the ys down as the sweep will, along edges that have a derivative.
+void require_derivatives(std::string_view what, Graph& graph, const std::vector<Expr>& ys, const std::vector<Expr>& xs) {
+  std::vector<bool> depends(graph.size(), false), reached(graph.size(), false);
+  for (const Expr& x : xs) depends[x.id().value] = true;
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    for (int p = 0; p < graph.arity(id_of(k)); ++p) depends[k] = depends[k] || depends[graph.operand(id_of(k), p).value];
+  for (const Expr& y : ys) reached[y.id().value] = true;
+  for (std::size_t k = graph.size(); k-- > 0;) {
+    const Node& node = graph.node(id_of(k));
+    for (int p = 0; reached[k] && p < graph.arity(id_of(k)); ++p) {
+      const NodeId operand = graph.operand(id_of(k), p);
+      if (!depends[operand.value] || !is_floating(graph.node(operand).dtype)) continue;
+      const auto column = node.kind == Kind::apply ? derivative_column(node.op, p) : DerivativeColumn::formula;
+      WEFT_REQUIRE(column != DerivativeColumn::missing, unsupported, what, ": the derivative of ", info(node.op).name, " is not available, and ", ys[0].name(),
+                   " needs it at ", Expr(graph, id_of(k)).name(), "\n  use stop_gradient, or another formula");
+      reached[operand.value] = reached[operand.value] || column == DerivativeColumn::formula;
+    }
+  }
+}
+
 void check(std::string_view what, const std::vector<Expr>& ys, const std::vector<Expr>& xs, Disconnected disconnected) {
   require_same_graph(what, ys[0].graph(), ys);
   require_same_graph(what, ys[0].graph(), xs);
   require_floating(what, ys);
   require_floating(what, xs);
   if (disconnected == Disconnected::error) require_connected(what, ys[0].graph(), ys, xs);
+  require_derivatives(what, ys[0].graph(), ys, xs);
 }
 
 std::vector<Expr> sweep(const std::vector<Expr>& ys, const std::vector<Expr>& xs, const std::vector<Adjoint>& seeds) {

@@ -131,9 +131,21 @@ inline Local log(const Local& a) { return call(Op::log, a); }
 inline Local sin(const Local& a) { return call(Op::sin, a); }
 inline Local cos(const Local& a) { return call(Op::cos, a); }
 inline Local sigmoid(const Local& a) { return call(Op::sigmoid, a); }
+inline Local sqrt(const Local& a) { return call(Op::sqrt, a); }
+inline Local sinh(const Local& a) { return call(Op::sinh, a); }
+inline Local cosh(const Local& a) { return call(Op::cosh, a); }
+inline Local digamma(const Local& a) { return call(Op::digamma, a); }
+inline Local trigamma(const Local& a) { return call(Op::trigamma, a); }
+inline Local hypot(const Local& a, const Local& b) { return call(Op::hypot, a, b); }
+inline Local copysign(const Local& a, const Local& b) { return call(Op::copysign, a, b); }
 inline Local floor_divide(const Local& a, const Local& b) { return call(Op::floor_divide, a, b); }
+inline Local truncated_divide(const Local& a, const Local& b) { return call(Op::truncated_divide, a, b); }
 
 // The cotangent of operand `position` of op, over the frame's domain (graph/derivative.cpp: the columns of ops.def).
 Local derivative(Op op, int position, const std::vector<Local>& operands, const Local& y, const Local& g);
+
+// What the column holds, without evaluating it.
+enum class DerivativeColumn : std::uint8_t { formula, none, missing };
+DerivativeColumn derivative_column(Op op, int position);
 
 }  // namespace weft

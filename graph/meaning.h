@@ -5,6 +5,9 @@
 //   integers wrap; x // 0 = 0, x % 0 = 0, lowest // -1 = lowest, lowest % -1 = 0; // and % follow the divisor's sign
 //   a shift by the width or more, or by a negative amount, gives 0 (arithmetic right shift: the sign)
 //   integer power by squaring; a negative exponent gives 0, or +-1 for base +-1; 0^0 = 1
+//   truncated_divide and fmod are C division, guarded like // and %; for floats the quotient is that of the exact fmod
+//   fmax and fmin ignore NaN; xlogy(0, b) = 0 unless b is NaN; logaddexp of equal infinities is that infinity
+//   nextafter of f16 and bf16 steps in that dtype (Stored), everything else of theirs is computed in float
 //   float a // b is the floor of the exact quotient, rounded (1 // 0.1 = 9, as in Python); finite // +-inf is a signed zero
 //   max and min propagate NaN; max(-0, +0) = +0, min(-0, +0) = -0; sign(+-0) = +0, sign(NaN) = NaN; round half to even
 //   float to integer saturates and NaN gives 0; f64 and integers round once to f16 and bf16
@@ -16,6 +19,8 @@
 #include <type_traits>
 
 #include <weft/dtype.h>
+
+#include "gamma.h"
 
 namespace weft::number {
 
@@ -64,6 +69,30 @@ template <class T> T floor_rest(T a, T b) {
     } else {
       return static_cast<T>(a % b);
     }
+  }
+}
+
+template <class T> T truncated_quotient(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {   // of the exact quotient, so that it fits fmod
+    if (b == 0 || !std::isfinite(a) || !std::isfinite(b)) return a / b;
+    const T quotient = std::abs((a - std::fmod(a, b)) / b), below = std::floor(quotient);
+    return std::copysign(quotient - below > T(0.5) ? below + 1 : below, a / b);
+  } else {
+    if (b == 0) return 0;
+    if constexpr (std::is_signed_v<T>)
+      if (b == -1) return static_cast<T>(Word<T>(0) - static_cast<Word<T>>(a));
+    return static_cast<T>(a / b);
+  }
+}
+
+template <class T> T truncated_rest(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::fmod(a, b);
+  } else {
+    if (b == 0) return 0;
+    if constexpr (std::is_signed_v<T>)
+      if (b == -1) return 0;
+    return static_cast<T>(a % b);
   }
 }
 
@@ -132,6 +161,8 @@ template <class T> struct Number {
     }
     return b.value < a.value ? b : a;
   }
+  friend Number fmax(Number a, Number b) { return is_nan(a) ? b : is_nan(b) ? a : max(a, b); }
+  friend Number fmin(Number a, Number b) { return is_nan(a) ? b : is_nan(b) ? a : min(a, b); }
   friend Number abs(Number a) {
     if constexpr (std::is_floating_point_v<T>) return std::fabs(a.value);
     else return a.value < T(0) ? -a : a;
@@ -152,9 +183,15 @@ template <class T> struct Number {
     else return false;
   }
   friend bool is_finite(Number a) { return !is_nan(a) && !is_inf(a); }
+  friend bool signbit(Number a) {
+    if constexpr (std::is_floating_point_v<T>) return std::signbit(a.value);
+    else return a.value < T(0);
+  }
 
   friend Number floor_divide(Number a, Number b) { return floor_quotient(a.value, b.value); }
   friend Number remainder(Number a, Number b) { return floor_rest(a.value, b.value); }
+  friend Number truncated_divide(Number a, Number b) { return truncated_quotient(a.value, b.value); }
+  friend Number fmod(Number a, Number b) { return truncated_rest(a.value, b.value); }
   friend Number power(Number a, Number b) {
     if constexpr (std::is_floating_point_v<T>)   // 2 and -1 are rounded once: simplify relies on it
       return b.value == 2 ? a.value * a.value : b.value == -1 ? 1 / a.value : std::pow(a.value, b.value);
@@ -171,6 +208,28 @@ template <class T> struct Number {
   friend Number tan(Number a) { return std::tan(a.value); }
   friend Number tanh(Number a) { return std::tanh(a.value); }
   friend Number erf(Number a) { return std::erf(a.value); }
+  friend Number exp2(Number a) { return std::exp2(a.value); }
+  friend Number log2(Number a) { return std::log2(a.value); }
+  friend Number log10(Number a) { return std::log10(a.value); }
+  friend Number asin(Number a) { return std::asin(a.value); }
+  friend Number acos(Number a) { return std::acos(a.value); }
+  friend Number atan(Number a) { return std::atan(a.value); }
+  friend Number sinh(Number a) { return std::sinh(a.value); }
+  friend Number cosh(Number a) { return std::cosh(a.value); }
+  friend Number asinh(Number a) { return std::asinh(a.value); }
+  friend Number acosh(Number a) { return std::acosh(a.value); }
+  friend Number atanh(Number a) { return std::atanh(a.value); }
+  friend Number cbrt(Number a) { return std::cbrt(a.value); }
+  friend Number erfc(Number a) { return static_cast<T>(std::erfc(Wide<T>{a.value})); }
+  friend Number lgamma(Number a) { return static_cast<T>(log_gamma(Wide<T>{a.value})); }
+  friend Number digamma(Number a) { return static_cast<T>(digamma_of(Wide<T>{a.value})); }
+  friend Number trigamma(Number a) { return static_cast<T>(trigamma_of(Wide<T>{a.value})); }
+  friend Number hypot(Number a, Number b) { return std::hypot(a.value, b.value); }
+  friend Number atan2(Number a, Number b) { return std::atan2(a.value, b.value); }
+  friend Number copysign(Number a, Number b) { return std::copysign(a.value, b.value); }
+  friend Number nextafter(Number a, Number b) { return std::nextafter(a.value, b.value); }
+  friend Number logaddexp(Number a, Number b) { return static_cast<T>(log_add_exp(Wide<T>{a.value}, Wide<T>{b.value})); }
+  friend Number xlogy(Number a, Number b) { return a.value == 0 && b.value == b.value ? T(0) : a.value * std::log(b.value); }
   // Neither overflows: the exponential is of a number that is not positive.
   friend Number sigmoid(Number a) {
     if (a.value >= 0) return 1 / (1 + exp(-a));
@@ -184,6 +243,20 @@ template <class T> struct Number {
   template <class F> static Number whole(Number a, F f) {
     if constexpr (std::is_floating_point_v<T>) return f(a.value);
     else return a;
+  }
+};
+
+// A number of f16 or bf16 that is not widened first: for the op that depends on the neighbours in the dtype.
+template <class T> struct Stored {
+  T value;
+  friend Stored nextafter(Stored a, Stored b) {
+    const float from = static_cast<float>(a.value), to = static_cast<float>(b.value);
+    if (from != from || to != to) return {static_cast<T>(from + to)};
+    if (from == to) return b;
+    auto bits = Eigen::numext::bit_cast<std::uint16_t>(a.value);
+    if (from == 0) bits = std::signbit(to) ? 0x8001 : 1;
+    else bits = static_cast<std::uint16_t>((from < to) == (from > 0) ? bits + 1 : bits - 1);
+    return {Eigen::numext::bit_cast<T>(bits)};
   }
 };
 

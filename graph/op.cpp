@@ -51,6 +51,13 @@ template <class T> void write(std::byte* to, Number<Compute<T>> value) { *reinte
 template <class Row, class T> void unary(Index count, const std::byte* const* from, const Index* steps, std::byte* to, Index step) {
   for (Index k = 0; k < count; ++k) write<T>(to + k * step, Row::apply(read<T>(from[0] + k * steps[0])));
 }
+// nextafter of a half type depends on the neighbours in that type.
+template <class Row, class T> constexpr bool steps_in_dtype = number::is_half<T> && std::is_same_v<Row, nextafter_row>;
+template <class T> void step_in_dtype(Index count, const std::byte* const* from, const Index* steps, std::byte* to, Index step) {
+  for (Index k = 0; k < count; ++k)
+    *reinterpret_cast<T*>(to + k * step) =
+        nextafter_row::apply(number::Stored<T>{load<T>(from[0] + k * steps[0])}, number::Stored<T>{load<T>(from[1] + k * steps[1])}).value;
+}
 template <class Row, class T> void binary(Index count, const std::byte* const* from, const Index* steps, std::byte* to, Index step) {
   for (Index k = 0; k < count; ++k) write<T>(to + k * step, Row::apply(read<T>(from[0] + k * steps[0]), read<T>(from[1] + k * steps[1])));
 }
@@ -67,6 +74,7 @@ template <class Row, int arity, DTypeRule rule, class T> constexpr OpLoop loop_o
   if constexpr (!admits(rule, dtype_of<T>()) || rule == DTypeRule::conversion) return nullptr;
   else if constexpr (rule == DTypeRule::select) return ternary<Row, bool, T>;
   else if constexpr (arity == 1) return unary<Row, T>;
+  else if constexpr (steps_in_dtype<Row, T>) return step_in_dtype<T>;
   else if constexpr (arity == 2) return binary<Row, T>;
   else return ternary<Row, T, T>;
 }

@@ -1,16 +1,21 @@
 #pragma once
-// lgamma, digamma.
+// lgamma, digamma, trigamma.
 #include "log.h"
 
 namespace weft::vecmath {
 
-// sin(pi r) / (pi r) for z = r^2, |r| <= 1/2
+// (sin(pi r) / (pi r) - 1) / z for z = r^2, |r| <= 1/2
+template <LaneType V>
+V sinc_pi_tail(const V& z) {
+  return z.bits() == 32 ? poly(z, {-0x1.a51a5cp0, 0x1.9f9998p-1, -0x1.861166p-3, 0x1.959d64p-6})
+                        : poly(z, {-0x1.a51a6625307d3p0, 0x1.9f9cb402bc42dp-1, -0x1.86a8e4720a538p-3, 0x1.ac6805ccab5bbp-6,
+                                   -0x1.338169a21ecf2p-9, 0x1.3746a4e45b6a7p-13, -0x1.d3e7bfaff77bep-18, 0x1.0756173bfd48bp-22});
+}
+
+// sin(pi r) / (pi r)
 template <LaneType V>
 V sinc_pi(const V& z) {
-  const V p = z.bits() == 32 ? poly(z, {-0x1.a51a5cp0, 0x1.9f9998p-1, -0x1.861166p-3, 0x1.959d64p-6})
-                             : poly(z, {-0x1.a51a6625307d3p0, 0x1.9f9cb402bc42dp-1, -0x1.86a8e4720a538p-3, 0x1.ac6805ccab5bbp-6,
-                                        -0x1.338169a21ecf2p-9, 0x1.3746a4e45b6a7p-13, -0x1.d3e7bfaff77bep-18, 0x1.0756173bfd48bp-22});
-  return fma(p, z, z.like(1));
+  return fma(sinc_pi_tail(z), z, z.like(1));
 }
 
 // lgamma for a > 0 (+0 and NaN too).
@@ -74,7 +79,7 @@ V lgamma(const V& x) {
   return rare(negative, positive, [&] {
     const V r = abs(x - round_even(x));
     const V y = -log(r * sinc_pi(r * r)) - positive;
-    return select(x == x.like(-infinity), x.like(infinity), y);
+    return select((r == zero) | (x == x.like(-infinity)), x.like(infinity), y);
   });
 }
 
@@ -128,6 +133,55 @@ V digamma(const V& x) {
     const V cotangent = (s * sinc_pi(s * s)) / (r * sinc_pi(r * r));
     const V y = fma(cotangent, x.like(-0x1.921fb54442d18p1), positive);
     return select(r == zero, x.like(not_a_number), y);
+  });
+}
+
+// 1 / (s + s_low)^2 = square + low for s_low below a rounding error of s.
+template <LaneType V>
+V inverse_square(const V& s, const V& s_low, V& low) {
+  const V inverse = s.like(1) / s, error = (fma(-inverse, s, s.like(1)) - inverse * s_low) * inverse, square = inverse * inverse;
+  low = fma(inverse, inverse, -square) + (inverse + inverse) * error;
+  return square;
+}
+
+// trigamma for a > 0 (+0 and NaN too).
+template <LaneType V>
+V trigamma_positive(const V& a) {
+  const V one = a.like(1), half = a.like(0.5), zero = a.like(0);
+  const auto large = a >= a.like(8);
+  // The asymptotic series at a, or at a + 8 and then 1/(a + 7)^2 .. 1/(a + 1)^2: the smallest first, all with their errors.
+  const V shift = select(large, zero, a.like(8)), y = a + shift, y_low = select(large, zero, a - (y - shift)), i = one / y, z = i * i;
+  const V p = a.bits() == 32 ? poly(z, {1.0 / 6, -1.0 / 30, 1.0 / 42})
+                             : poly(z, {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510,
+                                        43867.0 / 798, -174611.0 / 330, 854513.0 / 138});
+  const V i_error = (fma(-i, y, one) - i * y_low) * i;
+  V sum = i, low = fma(z, fma(i, p, half), i_error), square_low = a, sum_error = a;
+  const V far = sum + low;
+  for (int k = 7; k > 0; --k) {
+    const V s = a + a.like(k), s_low = a - (s - a.like(k)), square = inverse_square(s, s_low, square_low);
+    sum = two_sum(sum, square, sum_error);
+    low = low + (sum_error + square_low);
+  }
+  const V square = inverse_square(a, zero, square_low);
+  sum = two_sum(square, sum, sum_error);
+  const V near = sum + (low + (sum_error + square_low));
+  return select(large, select(a == a.like(infinity), zero, far), select(square < a.like(infinity), near, square));
+}
+
+// The derivative of digamma. f32 @5 ULP, f64 @6 ULP, all x. inf at 0, -1, -2, ..., 0 at inf, NaN at -inf.
+template <LaneType V>
+V trigamma(const V& x) {
+  const V one = x.like(1), zero = x.like(0);
+  const auto negative = x < zero;
+  // By reflection: trigamma(x) = (pi / sin(pi x))^2 - trigamma(1 - x).
+  const V positive = trigamma_positive(select(negative, one - x, abs(x)));
+  return rare(negative, positive, [&] {
+    const V r = x - round_even(x), z = r * r, p = sinc_pi_tail(z), s = fma(p, z, one);
+    const V s_low = fma(p, z, one - s) + p * fma(r, r, -z);
+    const V d = r * s, d_low = fma(r, s, -d) + r * s_low;  // sin(pi x) / pi, but for the sign
+    V low = x;
+    const V square = inverse_square(d, d_low, low), y = square + (low - positive);
+    return select(r == zero, x.like(infinity), select(square < x.like(infinity), y, square));
   });
 }
 

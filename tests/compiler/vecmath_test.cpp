@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include <weft/op.h>
+
 namespace weft::math_test {
 namespace {
 
@@ -122,6 +124,57 @@ TEST_CASE("lgamma and digamma left of zero are right to a few roundings of their
   CHECK(digamma(0.0) == -inf);
   CHECK(digamma(-0.0) == inf);
   CHECK(std::isnan(digamma(-3)));
+}
+
+TEST_CASE("logaddexp is right to two roundings of its largest term, or of the result if that is larger") {
+  std::mt19937_64 random(17);
+  double worst32 = 0, worst64 = 0;
+  const auto measure = [](auto x, auto y) {
+    using T = decltype(x);
+    const long double exact = reference_logaddexp(x, y), size = std::fmax(std::fabs(exact), std::fmax(std::fabs(x), std::fabs(y)));
+    const T got = vecmath::logaddexp(HostLane<T>{x}, HostLane<T>{y}).v;
+    return static_cast<double>(std::fabs(got - exact) / size / std::numeric_limits<T>::epsilon());
+  };
+  for (int k = 0; k < 100000; ++k) {
+    const double range = k % 3 == 0 ? 1 : k % 3 == 1 ? 30 : 1000;
+    const double x = std::uniform_real_distribution<double>(-range, range)(random), y = k % 2 ? std::uniform_real_distribution<double>(-range, range)(random) : x + 1e-3 * range;
+    worst64 = std::max(worst64, measure(x, y));
+    worst32 = std::max(worst32, measure(static_cast<float>(x), static_cast<float>(y)));
+  }
+  CAPTURE(worst32);
+  CAPTURE(worst64);
+  CHECK(worst32 <= 1);
+  CHECK(worst64 <= 1);
+  const auto at = [](double x, double y) { return vecmath::logaddexp(HostLane<double>{x}, HostLane<double>{y}).v; };
+  CHECK(at(-inf, -inf) == -inf);
+  CHECK(at(inf, inf) == inf);
+  CHECK(at(-inf, inf) == inf);
+  CHECK(at(1e308, -1.7e308) == 1e308);
+  CHECK(at(0, -744) == subnormal * 2);
+  CHECK(at(-0x1p-1070, -1000) == -0x1p-1070);
+  CHECK(std::isnan(at(NAN, inf)));
+  CHECK(std::isnan(at(-inf, NAN)));
+}
+
+TEST_CASE("nextafter has the bits of the library's, in f16 and bf16 those of the neighbours in the dtype") {
+  std::mt19937_64 random(19);
+  const double values[] = {0.0, -0.0, inf, -inf, NAN, 1.0, -1.0, subnormal, -subnormal, 0x1p-1022, -0x1.fffffffffffffp1023};
+  const auto pick = [&](int k) { return k % 3 ? values[random() % std::size(values)] : std::bit_cast<double>(random()); };
+  for (int k = 0; k < 20000; ++k) {
+    const double x = pick(k), y = pick(k / 3);
+    CHECK(same(vecmath::nextafter(HostLane<double>{x}, HostLane<double>{y}).v, std::nextafter(x, y)));
+    const auto u = static_cast<float>(x), v = static_cast<float>(y);
+    CHECK(same(vecmath::nextafter(HostLane<float>{u}, HostLane<float>{v}).v, std::nextafter(u, v)));
+  }
+  for (std::uint32_t bits = 0; bits < 0x10000; bits += 3)
+    for (const float toward : {0.0f, -0.0f, HUGE_VALF, -HUGE_VALF, 1.0f, -3.0f}) {
+      const float half = Eigen::half_impl::half_to_float(Eigen::half_impl::raw_uint16_to_half(static_cast<std::uint16_t>(bits)));
+      const auto expected = evaluate(Op::nextafter, std::vector{Scalar::of(f16, half), Scalar::of(f16, toward)}, f16).real();
+      CHECK(same(vecmath::nextafter_f16(HostLane<float>{half}, HostLane<float>{toward}).v, expected));
+      const float brain = std::bit_cast<float>(bits << 16);
+      const auto expected_brain = evaluate(Op::nextafter, std::vector{Scalar::of(bf16, brain), Scalar::of(bf16, toward)}, bf16).real();
+      CHECK(same(vecmath::nextafter_bf16(HostLane<float>{brain}, HostLane<float>{toward}).v, expected_brain));
+    }
 }
 
 TEST_CASE("scale_by_power rounds once into the subnormal range") {

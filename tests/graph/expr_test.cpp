@@ -111,6 +111,9 @@ TEST_CASE("every operator means its function") {
   CHECK(value(10 - a) == V{3, 17, 10});
   CHECK(value(pow(b, 2)) == V{4, 4, 9});
   CHECK(value(clip(a, -1, b)) == V{2, -1, 0});
+  CHECK(value(clip(a, std::nullopt, 1)) == V{1, -7, 0});
+  CHECK(value(clip(a, b, std::nullopt)) == V{7, 2, 3});
+  CHECK(value(clip(a, std::nullopt, std::nullopt)) == value(a));
   CHECK(value(fma(a, b, 1)) == V{15, -13, 1});
   CHECK(value(cast(a, bool_)) == V{1, 1, 0});
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <doctest/doctest.h>
+#include <error_text.h>
 
 #include <weft/elemwise.h>
 #include <weft/expr.h>
@@ -153,6 +154,7 @@ TEST_CASE("every op row agrees with central differences, and so does its second 
   for (const OpInfo& row : op_table()) {
     CAPTURE(std::string(row.name));
     if (row.rule == DTypeRule::logical || row.rule == DTypeRule::bitwise) continue;
+    if (row.op == Op::trigamma) continue;                      // no derivative: below
     for (std::size_t e = 0; e < samples.size(); ++e) {         // one at a time: some lie outside a function's domain
       CAPTURE(e);
       Problem p({vec({samples[e]}), vec({others[e]}), vec({thirds[e]})});
@@ -163,9 +165,73 @@ TEST_CASE("every op row agrees with central differences, and so does its second 
       if (!is_floating(y.dtype())) CHECK(p.gradients(sum(cast(y, f64)))[0] == Values{0});
       else if (row.op == Op::stop_gradient) CHECK(p.gradients(sum(y))[0] == Values{0});
       else if (row.op == Op::cast) CHECK(p.gradients(sum(y))[0] == Values{1});
+      else if (row.op == Op::digamma) p.check_against_differences(sum(y * 1.75));
       else p.check_twice(sum(y * 1.75));
     }
   }
+}
+
+TEST_CASE("a derivative that there is no op for is refused before anything is added, unless no gradient needs it") {
+  Problem p({vec({0.5, 1.5})});
+  const Expr x = p.x[0], t = trigamma(x), loss = sum(t * x).name("loss");
+  const std::size_t before = p.g.size();
+  CHECK(error_text([&] { grad(loss, {x}); }) == concat("unsupported: grad: the derivative of trigamma is not available, and %loss needs it at ", t.name(),
+                                                       "\n  use stop_gradient, or another formula"));
+  CHECK(p.g.size() == before);
+  check_close(p.gradients(sum(stop_gradient(t) * x))[0], p(t));
+  check_close(p.gradients(sum(floor(t) * x))[0], p(floor(t)));
+}
+
+TEST_CASE("gradients at the edges of domains, at ties and at zeros") {
+  const double inf = HUGE_VAL, nan_value = std::nan("");
+  const auto both = [](double a, double b, const auto& f) {
+    Problem p({vec({a}), vec({b})});
+    const auto g = p.gradients(sum(f(p.x[0], p.x[1])));
+    return Values{g[0][0], g[1][0]};
+  };
+  const auto hypotenuse = [](const Expr& a, const Expr& b) { return hypot(a, b); };
+  CHECK(both(0, 0, hypotenuse) == Values{0, 0});
+  check_close(both(3e200, 4e200, hypotenuse), {0.6, 0.8});
+  check_close(both(3e-200, 4e-200, hypotenuse), {0.6, 0.8});
+  const auto angle = [](const Expr& a, const Expr& b) { return atan2(a, b); };
+  const Values far = both(3e200, 4e200, angle), near = both(3e-200, 4e-200, angle);   // 4e200 / 25e400
+  CHECK(far[0] == doctest::Approx(1.6e-201).epsilon(1e-14));
+  CHECK(far[1] == doctest::Approx(-1.2e-201).epsilon(1e-14));
+  CHECK(near[0] == doctest::Approx(1.6e199).epsilon(1e-14));
+  const auto xlog = [](const Expr& a, const Expr& b) { return xlogy(a, b); };
+  check_close(both(0, 2, xlog), {std::log(2.0), 0});
+  CHECK(both(0, 0, xlog) == Values{0, 0});
+  check_close(both(3, 2, xlog), {std::log(2.0), 1.5});
+  const auto logadd = [](const Expr& a, const Expr& b) { return logaddexp(a, b); };
+  CHECK(both(inf, inf, logadd) == Values{0.5, 0.5});
+  CHECK(both(-inf, -inf, logadd) == Values{0.5, 0.5});
+  CHECK(both(-inf, 1, logadd) == Values{0, 1});
+  CHECK(both(700, -700, logadd)[0] == 1);
+  for (double a : {-1.0, 1.0}) CHECK(both(a, nan_value, [](const Expr& x, const Expr& y) { return fmax(x, y); }) == Values{1, 0});
+  CHECK(both(nan_value, 2, [](const Expr& x, const Expr& y) { return fmin(x, y); }) == Values{0, 1});
+  CHECK(both(2, 2, [](const Expr& x, const Expr& y) { return fmax(x, y); }) == Values{0.5, 0.5});
+  CHECK(both(2, 2, [](const Expr& x, const Expr& y) { return clip(x, y, std::nullopt); }) == Values{1, 0});
+  CHECK(both(3, 2, [](const Expr& x, const Expr& y) { return clip(x, std::nullopt, y); }) == Values{0, 1});
+  CHECK(both(7.5, 2, [](const Expr& x, const Expr& y) { return fmod(x, y); }) == Values{1, -3});
+  CHECK(both(-7.5, 2, [](const Expr& x, const Expr& y) { return fmod(x, y); }) == Values{1, 3});
+  CHECK(both(-3, -2, [](const Expr& x, const Expr& y) { return copysign(x, y); }) == Values{1, 0});
+  CHECK(both(0, -2, [](const Expr& x, const Expr& y) { return copysign(x, y); }) == Values{0, 0});
+
+  // A gradient of 0 stays 0 where the derivative is infinite; a gradient that is not 0 shows the infinity.
+  const auto at = [](double value, double weight, Expr (*f)(const Expr&)) {
+    Problem p({vec({value}), vec({weight})});
+    return p.gradients(sum(f(p.x[0]) * p.x[1]))[0][0];
+  };
+  for (auto* f : {&weft::cbrt, &weft::log2, &weft::log10}) {
+    CHECK(at(0, 0, f) == 0);
+    CHECK(at(0, 1, f) == inf);
+  }
+  for (auto* f : {&weft::asin, &weft::acos, &weft::acosh, &weft::atanh}) {
+    CHECK(at(1, 0, f) == 0);
+    CHECK(std::isinf(at(1, 1, f)));
+  }
+  CHECK(at(1e200, 1, &weft::asinh) == doctest::Approx(1e-200));
+  CHECK(at(1e200, 1, &weft::acosh) == doctest::Approx(1e-200));
 }
 
 TEST_CASE("powers with constant exponents, and powers at zero") {

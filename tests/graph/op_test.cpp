@@ -175,7 +175,116 @@ TEST_CASE("max and min propagate NaN and order the zeros") {
   CHECK(real(Op::clip, {5, 0, 1}) == 1);
 }
 
+TEST_CASE("truncated division follows the dividend's sign and never traps") {
+  const std::int32_t cases[][4] = {{7, 2, 3, 1},   {-7, 2, -3, -1}, {7, -2, -3, 1}, {-7, -2, 3, -1}, {6, 3, 2, 0},
+                                   {-6, 3, -2, 0}, {5, 0, 0, 0},    {-5, 0, 0, 0},  {INT32_MIN, -1, INT32_MIN, 0}};
+  for (const auto& c : cases) {
+    CHECK(whole<std::int32_t>(Op::truncated_divide, {c[0], c[1]}) == c[2]);
+    CHECK(whole<std::int32_t>(Op::fmod, {c[0], c[1]}) == c[3]);
+  }
+  CHECK(whole<std::int8_t>(Op::truncated_divide, {-128, -1}) == -128);
+  CHECK(whole<std::uint8_t>(Op::fmod, {200, 7}) == 4);
+  CHECK(real(Op::truncated_divide, {-7, 2}) == -3);
+  CHECK(real(Op::truncated_divide, {1, 0.1}) == 9);   // the exact quotient is below 10
+  CHECK(real(Op::truncated_divide, {1, 0}) == inf);
+  CHECK(real(Op::truncated_divide, {1e300, 1e-300}) == inf);
+  CHECK(is_minus_zero(real(Op::truncated_divide, {-1, 2})));
+  CHECK(is_minus_zero(real(Op::truncated_divide, {-1, inf})));
+  CHECK(std::isnan(real(Op::truncated_divide, {0, 0})));
+  CHECK(real(Op::fmod, {-7, 2}) == -1);
+  CHECK(real(Op::fmod, {7, -2}) == 1);
+  CHECK(is_minus_zero(real(Op::fmod, {-6, 2})));
+  CHECK(real(Op::fmod, {-1, inf}) == -1);
+  CHECK(std::isnan(real(Op::fmod, {1, 0})));
+}
+
+TEST_CASE("fmax and fmin ignore NaN and order the zeros") {
+  CHECK(real(Op::fmax, {nan_value, 1}) == 1);
+  CHECK(real(Op::fmin, {1, nan_value}) == 1);
+  CHECK(real(Op::fmax, {nan_value, -inf}) == -inf);
+  CHECK(std::isnan(real(Op::fmax, {nan_value, nan_value})));
+  CHECK(is_plus_zero(real(Op::fmax, {-0.0, 0.0})));
+  CHECK(is_minus_zero(real(Op::fmin, {0.0, -0.0})));
+  CHECK(whole<std::int32_t>(Op::fmax, {-3, 2}) == 2);
+  CHECK(std::isnan(real(Op::clip_min, {nan_value, 0})));
+  CHECK(real(Op::clip_min, {-1, 0}) == 0);
+  CHECK(real(Op::clip_max, {-1, 0}) == -1);
+}
+
+TEST_CASE("nextafter steps in the operands' own dtype") {
+  CHECK(real(Op::nextafter, {1, 2}) == 1 + 0x1p-52);
+  CHECK(real(Op::nextafter, {0, -1}) == -0x1p-1074);
+  CHECK(is_minus_zero(real(Op::nextafter, {0, -0.0})));
+  CHECK(real(Op::nextafter, {inf, 0}) == 0x1.fffffffffffffp1023);
+  CHECK(std::isnan(real(Op::nextafter, {nan_value, 1})));
+  CHECK(value<float>(Op::nextafter, {1.0f, 0.0f}).real() == 1 - 0x1p-24);
+  const auto next = [](DType dtype, double a, double b) {
+    return evaluate(Op::nextafter, std::vector{Scalar::of(dtype, a), Scalar::of(dtype, b)}, dtype).real();
+  };
+  CHECK(next(f16, 1, 2) == 1 + 0x1p-10);
+  CHECK(next(f16, 1, 0) == 1 - 0x1p-11);
+  CHECK(next(f16, -1, 0) == -1 + 0x1p-11);
+  CHECK(next(f16, 0, 1) == 0x1p-24);
+  CHECK(next(f16, -0.0, -1) == -0x1p-24);
+  CHECK(is_minus_zero(next(f16, -0x1p-24, 1)));
+  CHECK(next(f16, 0x1p-14, 0) == 0x1p-14 - 0x1p-24);
+  CHECK(next(f16, 65504, inf) == inf);
+  CHECK(next(f16, -inf, 0) == -65504);
+  CHECK(next(f16, inf, inf) == inf);
+  CHECK(std::isnan(next(f16, 1, nan_value)));
+  CHECK(is_minus_zero(next(f16, 0, -0.0)));
+  CHECK(next(bf16, 1, 2) == 1 + 0x1p-7);
+  CHECK(next(bf16, 0, 1) == 0x1p-133);
+  CHECK(next(bf16, 0x1.fep127, inf) == inf);
+}
+
+TEST_CASE("logaddexp and xlogy at infinities and zeros") {
+  CHECK(real(Op::logaddexp, {-inf, -inf}) == -inf);
+  CHECK(real(Op::logaddexp, {inf, inf}) == inf);
+  CHECK(real(Op::logaddexp, {inf, -inf}) == inf);
+  CHECK(real(Op::logaddexp, {-inf, 3}) == 3);
+  CHECK(real(Op::logaddexp, {1000, 1000}) == doctest::Approx(1000 + std::log(2.0)).epsilon(1e-15));
+  CHECK(std::isnan(real(Op::logaddexp, {nan_value, inf})));
+  CHECK(real(Op::xlogy, {0, 0}) == 0);
+  CHECK(real(Op::xlogy, {0, -1}) == 0);
+  CHECK(real(Op::xlogy, {-0.0, inf}) == 0);
+  CHECK(std::isnan(real(Op::xlogy, {0, nan_value})));
+  CHECK(std::isnan(real(Op::xlogy, {1, -1})));
+  CHECK(real(Op::xlogy, {2, 0}) == -inf);
+}
+
+TEST_CASE("the gamma functions: values, poles and the zero of digamma") {
+  constexpr double pi = 3.141592653589793, euler = 0.5772156649015329;
+  CHECK(real(Op::lgamma, {0.5}) == doctest::Approx(std::log(pi) / 2).epsilon(1e-15));
+  CHECK(real(Op::lgamma, {-2}) == inf);
+  CHECK(real(Op::lgamma, {-inf}) == inf);
+  CHECK(real(Op::digamma, {1}) == doctest::Approx(-euler).epsilon(1e-15));
+  CHECK(real(Op::digamma, {0.5}) == doctest::Approx(-euler - 2 * std::log(2.0)).epsilon(1e-15));
+  CHECK(real(Op::digamma, {-0.5}) == doctest::Approx(0.03648997397857652).epsilon(1e-13));
+  CHECK(real(Op::digamma, {0x1.762d86356be3fp0}) == doctest::Approx(-0x1.b86a722197829p-54 * 0.9676722454476212).epsilon(1e-10));
+  CHECK(real(Op::digamma, {0.0}) == -inf);
+  CHECK(real(Op::digamma, {-0.0}) == inf);
+  CHECK(std::isnan(real(Op::digamma, {-3})));
+  CHECK(real(Op::digamma, {inf}) == inf);
+  CHECK(real(Op::trigamma, {1}) == doctest::Approx(pi * pi / 6).epsilon(1e-15));
+  CHECK(real(Op::trigamma, {0.5}) == doctest::Approx(pi * pi / 2).epsilon(1e-15));
+  CHECK(real(Op::trigamma, {-0.5}) == doctest::Approx(pi * pi / 2 + 4).epsilon(1e-15));
+  CHECK(real(Op::trigamma, {40}) == doctest::Approx(0.025315103841291236).epsilon(1e-13));
+  CHECK(real(Op::trigamma, {-4}) == inf);
+  CHECK(real(Op::trigamma, {inf}) == 0);
+  CHECK(std::isnan(real(Op::trigamma, {-inf})));
+}
+
 TEST_CASE("rounding, signs and predicates") {
+  CHECK(real(Op::signbit, {-0.0}) == 1);
+  CHECK(real(Op::signbit, {0.0}) == 0);
+  CHECK(real(Op::signbit, {std::copysign(nan_value, -1.0)}) == 1);
+  CHECK(whole<std::int32_t>(Op::signbit, {-1}) == 1);
+  CHECK(whole<std::uint8_t>(Op::signbit, {255}) == 0);
+  CHECK(real(Op::copysign, {2, -0.0}) == -2);
+  CHECK(is_minus_zero(real(Op::cbrt, {-0.0})));
+  CHECK(real(Op::hypot, {inf, nan_value}) == inf);
+  CHECK(real(Op::atan2, {0.0, -0.0}) == doctest::Approx(3.141592653589793).epsilon(1e-15));
   CHECK(real(Op::round, {2.5}) == 2);
   CHECK(real(Op::round, {3.5}) == 4);
   CHECK(is_minus_zero(real(Op::round, {-0.5})));

@@ -55,6 +55,28 @@ R reference_digamma(R x) {
   return sum + (std::log(x) - 1 / (2 * x) - series);
 }
 
+// The derivative of digamma: the recurrence up to 30, then the asymptotic series; left of zero by reflection.
+template <class R>
+R reference_trigamma(R x) {
+  constexpr auto pi = static_cast<R>(3.14159265358979323846264L);
+  if (std::isnan(x) || x == -R{INFINITY}) return R{NAN};
+  if (x <= 0) {
+    const R r = x - std::nearbyint(x), ratio = pi / std::sin(pi * r);
+    return r == 0 ? R{INFINITY} : ratio * ratio - reference_trigamma(1 - x);
+  }
+  R sum = 0;
+  for (; x < 30; x += 1) sum += 1 / x / x;
+  const R i = 1 / x, z = i * i;
+  const R series = z * (R{1} / 6 - z * (R{1} / 30 - z * (R{1} / 42 - z * (R{1} / 30 - z * (R{5} / 66 - z * (R{691} / 2730))))));
+  return sum + (i + (z / 2 + i * series));
+}
+
+inline long double reference_xlogy(long double x, long double y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); }
+inline long double reference_logaddexp(long double x, long double y) {
+  if (x == y) return x + std::log(2.0L);
+  return std::isnan(x) || std::isnan(y) ? x + y : std::fmax(x, y) + std::log1p(std::exp(-std::fabs(x - y)));
+}
+
 struct UnaryCase {
   const char* name;
   float (*f32)(float);
@@ -98,6 +120,7 @@ inline const UnaryCase unary_cases[] = {
     WEFT_UNARY_CASE(erfc, std::erfc, 1.3, 1.3),
     WEFT_UNARY_CASE(lgamma, std::lgamma, 2.0, 2.0, 0.0),
     WEFT_UNARY_CASE(digamma, reference_digamma, 4.0, 4.5, 0.0),
+    WEFT_UNARY_CASE(trigamma, reference_trigamma, 1.1, 1.1),
     WEFT_UNARY_CASE(erf, std::erf, 1.0, 1.0),
 };
 
@@ -111,17 +134,18 @@ struct BinaryCase {
   double limit32, limit64;
 };
 
-#define WEFT_BINARY_CASE(name, limit32, limit64)                                                                     \
+#define WEFT_BINARY_CASE(name, reference, limit32, limit64)                                                          \
   BinaryCase {                                                                                                       \
     #name, [](float x, float y) { return vecmath::name(HostLane<float>{x}, HostLane<float>{y}).v; },                 \
         [](double x, double y) { return vecmath::name(HostLane<double>{x}, HostLane<double>{y}).v; },                \
-        [](long double x, long double y) { return std::name(x, y); }, limit32, limit64                               \
+        [](long double x, long double y) { return reference(x, y); }, limit32, limit64                               \
   }
 
 inline const BinaryCase binary_cases[] = {
-    WEFT_BINARY_CASE(pow, 1.0, 1.8),
-    WEFT_BINARY_CASE(atan2, 1.0, 1.5),
-    WEFT_BINARY_CASE(hypot, 1.0, 1.0),
+    WEFT_BINARY_CASE(pow, std::pow, 1.0, 1.8),
+    WEFT_BINARY_CASE(atan2, std::atan2, 1.0, 1.5),
+    WEFT_BINARY_CASE(hypot, std::hypot, 1.0, 1.0),
+    WEFT_BINARY_CASE(xlogy, reference_xlogy, 1.5, 1.5),
 };
 
 #undef WEFT_BINARY_CASE

@@ -14,7 +14,7 @@
 inline bool keeps_ulps(weft::Op op, std::size_t operand) {
   using weft::Op;
   return op == Op::copy || op == Op::stop_gradient || op == Op::negative || op == Op::abs || op == Op::maximum || op == Op::minimum ||
-         op == Op::relu || op == Op::clip || (op == Op::where && operand > 0);
+         op == Op::relu || op == Op::clip || op == Op::clip_min || op == Op::clip_max || op == Op::fmax || op == Op::fmin || (op == Op::where && operand > 0);
 }
 
 // How well the compiled value of each node can be compared: 0 exactly, 1 within a few ULP, 2 not at all.
@@ -29,7 +29,7 @@ inline std::vector<int> comparable(const weft::Graph& graph) {
       result[k] = std::max(result[k], from == 0 ? 0 : kept ? from : 2);
     }
     if (node.kind != Kind::apply) continue;
-    if (is_transcendental(node.op, node.dtype)) result[k] = std::max(result[k], 1);
+    if (is_transcendental(node.op, node.dtype)) result[k] = std::max(result[k], is_right_to_its_terms(node.op) ? 2 : 1);
     const bool picks = node.accumulator == AccumulatorId::none || node.accumulator == AccumulatorId::max || node.accumulator == AccumulatorId::min;
     if (!picks && result[k] > 0) result[k] = 2;
   }

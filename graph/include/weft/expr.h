@@ -88,6 +88,11 @@ Expr cast(const Expr& x, DType dtype);                        // x itself if it 
 #undef WEFT_FUNCTION_of_predicate
 #undef WEFT_FUNCTION_of_conversion
 
+// One bound: std::nullopt stands for the other. A bound that is not there is not a number, so integers need none either.
+inline Expr clip(const Expr& x, const Value& low, std::nullopt_t) { return elementwise(Op::clip_min, {x, low}); }
+inline Expr clip(const Expr& x, std::nullopt_t, const Value& high) { return elementwise(Op::clip_max, {x, high}); }
+inline Expr clip(const Expr& x, std::nullopt_t, std::nullopt_t) { return x; }
+
 inline Expr positive(const Expr& a) { return a; }
 inline Expr pow(const Expr& a, const Expr& b) { return power(a, b); }
 template <Literal T> Expr pow(const Expr& a, T b) { return power(a, b); }
