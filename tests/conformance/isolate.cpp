@@ -46,10 +46,10 @@ bool receive(int file, Outcome& outcome) {
   return read_all(file, outcome.text.data(), outcome.text.size());
 }
 
-[[noreturn]] void run_from(std::size_t first, const Json& cases, int file) {
+[[noreturn]] void run_from(std::size_t first, const Json& cases, int file, const std::function<Outcome(const Json&)>& run) {
   for (std::size_t k = first; k < cases.size(); ++k) {
     alarm(seconds_for_one_case);
-    if (!send(file, run_case(cases[k]))) break;
+    if (!send(file, run(cases[k]))) break;
   }
   _exit(0);
 }
@@ -61,7 +61,7 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
-void run_isolated(const Json& cases, const std::function<void(std::size_t, const Outcome&)>& report) {
+void run_isolated(const Json& cases, const std::function<void(std::size_t, const Outcome&)>& report, const std::function<Outcome(const Json&)>& run) {
   for (std::size_t next = 0; next < cases.size();) {
     std::cout.flush();
     int ends[2];
@@ -70,7 +70,7 @@ void run_isolated(const Json& cases, const std::function<void(std::size_t, const
     if (child < 0) throw std::runtime_error("no process");
     if (child == 0) {
       close(ends[0]);
-      run_from(next, cases, ends[1]);
+      run_from(next, cases, ends[1], run);
     }
     close(ends[1]);
     Outcome outcome;

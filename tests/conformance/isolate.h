@@ -9,6 +9,7 @@
 
 namespace conformance {
 
-void run_isolated(const Json& cases, const std::function<void(std::size_t, const Outcome&)>& report);
+void run_isolated(const Json& cases, const std::function<void(std::size_t, const Outcome&)>& report,
+                  const std::function<Outcome(const Json&)>& run = run_case);
 
 }  // namespace conformance

@@ -4,6 +4,7 @@
 #include <weft/elemwise.h>
 
 #include "evaluate.h"
+#include "loop_trace.h"
 #include "ops.h"
 #include "registry.h"
 #include "theano.h"
@@ -122,7 +123,6 @@ Answer run_numpy_add(const Case& test) {
   throw BadCase("inplace_on names no input: " + name);
 }
 
-// An accumulator_grad, allocate_layout and loop_trace are in theano.cpp with what they need.
 Answer run_reduce_dtype(const Case& test) {
   const DType dtype = read_dtype(test.attribute("dtype").get<std::string>());
   weft::Graph graph;
@@ -135,13 +135,56 @@ Answer run_reduce_dtype(const Case& test) {
   return answer;
 }
 
+// The layout in which compiled code allocates a matrix that elementwise nodes of the given orders read.
+Answer run_allocate_layout(const Case& test) {
+  Operands operands(test);
+  const Expr x = operands.add("x", Array(weft::f64, {3, 4}));
+  std::vector<Expr> outputs = {x * 2};
+  for (const Json& order : test.attribute("consumer_orders")) {
+    const bool is_c = order == "c";
+    const Expr v = operands.add("v" + std::to_string(outputs.size()), Array(weft::f64, {is_c ? 3 : 4}));
+    outputs.push_back(weft::elemwise({outputs[0], v}, is_c ? weft::Order::c : weft::Order::f, {weft::Mode::broadcast}, [](const std::vector<Expr>& args) {
+      return std::vector<Expr>{args[0] + args[1]};
+    })[0]);
+  }
+  const Array matrix = weft::compile(outputs, operands.exprs, run_options(1))(operands.arrays)[0];
+  Answer answer;
+  answer.facts["layout"] = matrix.is_contiguous(weft::Order::c) ? "C_CONTIGUOUS" : matrix.is_contiguous(weft::Order::f) ? "F_CONTIGUOUS" : "other";
+  return answer;
+}
+
+// An output of the rank of x and one of each lower rank, in one loop nest.
+Answer run_loop_trace(const Case& test) {
+  Operands operands(test);
+  const Dims dims = read_dims(test.attribute("dims"));
+  const bool is_c = test.attribute("order") == "c";
+  const weft::Order order = is_c ? weft::Order::c : weft::Order::f;
+  operands.add("x", with_layout(Array(weft::f64, dims), is_c ? "C" : "F"));
+  std::vector<weft::ModeSpec> modes = {weft::Mode::broadcast};
+  for (std::size_t rank = dims.size() - 1; rank > 0; --rank) {
+    const auto first = is_c ? dims.begin() : dims.end() - static_cast<std::ptrdiff_t>(rank);
+    operands.add("y" + std::to_string(rank), Array(weft::f64, Dims(first, first + static_cast<std::ptrdiff_t>(rank))));
+    modes.push_back(weft::accumulate(weft::AccumulatorId::sum));
+  }
+  const std::vector<Expr> outputs = weft::elemwise(operands.exprs, order, modes, [](const std::vector<Expr>& args) {
+    std::vector<Expr> results = {args[0] * 2};
+    for (std::size_t k = 1; k < args.size(); ++k) results.push_back(args[0] + args[k]);
+    return results;
+  });
+  const weft::Function function = weft::compile(outputs, operands.exprs, run_options(1));
+  function(operands.arrays);
+  Answer answer;
+  answer.facts["trace"] = loop_trace(function.program());
+  return answer;
+}
+
 }  // namespace
 
 Handler find_theano(const std::string& op) {
   static const std::map<std::string, Handler> handlers = {
       {"elemwise", run_elemwise}, {"elemwise_grad", run_elemwise_grad}, {"clip_grad", run_clip_grad}, {"scalar_grad", run_scalar_grad},
       {"reduce_prod_grad", run_prod_grad}, {"reduce_prod_without_zeros", run_prod_without_zeros}, {"dimshuffle", run_dimshuffle},
-      {"numpy_add", run_numpy_add}, {"reduce_dtype", run_reduce_dtype}};
+      {"numpy_add", run_numpy_add}, {"reduce_dtype", run_reduce_dtype}, {"allocate_layout", run_allocate_layout}, {"loop_trace", run_loop_trace}};
   const auto found = handlers.find(op);
   return found == handlers.end() ? nullptr : found->second;
 }
