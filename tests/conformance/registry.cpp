@@ -5,7 +5,7 @@ namespace conformance {
 Handler find_handler(const Case& test) {
   const auto first = [](Handler handler, Handler otherwise) { return handler ? handler : otherwise; };
   const std::string& op = test.op;
-  if (const Handler handler = find_cross_dialect(op)) return handler;
+  if (const Handler handler = find_cross_dialect(test)) return handler;
   if (test.dialect == "tml") return find_tml(op);
   if (test.dialect == "xla") return find_xla(op);
   if (test.dialect == "openvino") return first(find_openvino(op), find_array_api(op));

@@ -13,7 +13,7 @@ Handler find_theano(const std::string& op);
 Handler find_xla(const std::string& op);
 Handler find_openvino(const std::string& op);
 Handler find_tml(const std::string& op);
-Handler find_cross_dialect(const std::string& op);
+Handler find_cross_dialect(const Case& test);         // by its expectation
 
 Handler find_handler(const Case& test);               // null if nothing runs it
 

@@ -138,6 +138,18 @@ TEST_CASE("in-place programs read before they write") {
   CHECK(program("x +", "[]").text.rfind("not a case: expected an assignment", 0) == 0);
 }
 
+TEST_CASE("per_dialect verdicts are compared one by one; an unknown mode fails with its name") {
+  const auto pair = [](const std::string& verdicts) {
+    return run(R"({"id": "t", "op": "shapes", "inputs": [{"shape": [2, 3]}, {"shape": [2]}], "expect": {"per_dialect": )" + verdicts + "}}");
+  };
+  CHECK(pair(R"({"array_api": {"error": "3 vs 2"}, "xla": null, "openvino_numpy": {"error": ""}, "openvino_bidirectional": "error", "tml_arithmetic": false,
+                 "tml_relational": {"error": ""}, "tml_assign": {"error": ""}, "array_api_inplace": {"error": ""}, "theano_c_broadcast": {"shape": [2, 3]},
+                 "theano_f_broadcast": {"error": ""}, "theano_c_accumulate": [2], "theano_f_accumulate": {"shape": null}})").text == "");
+  CHECK(pair(R"({"theano_c_broadcast": {"shape": [2]}})").text == R"(theano_c_broadcast: expected {"shape":[2]}, got {"shape":[2,3]})");
+  CHECK(pair(R"({"array_api": [2, 3]})").verdict == Verdict::failed);
+  CHECK(pair(R"({"fortran": [2, 3]})").text == "unknown mode 'fortran'");
+}
+
 TEST_CASE("a case that crashes fails alone") {
   const Json cases = Json::array({sum_of_two(), sum_of_two(), sum_of_two()});
   std::vector<Outcome> outcomes;
