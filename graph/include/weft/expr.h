@@ -61,6 +61,8 @@ inline Expr elementwise(Op op, std::initializer_list<Value> operands) {
 Expr cast(const Expr& x, DType dtype);                        // x itself if it has that dtype
 
 // One function per row: tanh(x), add(x, y), where(c, x, 0), ... A number may stand for any operand but not for all.
+// These are the elementwise functions of the Array API 2024.12 but for complex numbers (pow and positive are below), and
+// rsqrt cbrt exp2 erf erfc sigmoid softplus relu xlogy fma fmax fmin fmod truncated_divide lgamma digamma trigamma.
 #define WEFT_FUNCTION_of_conversion(name)
 #define WEFT_FUNCTION(name) inline Expr name(const Expr& a) { return elementwise(Op::name, {a}); }
 #define WEFT_FUNCTION_of_any WEFT_FUNCTION
