@@ -45,7 +45,9 @@ Case read_case(const Json& object) {
     if (!result.expect.is_object()) throw BadCase("'expect' is not an object");
     if (object.contains("alt_expect")) result.alternative = object["alt_expect"];
     if (object.contains("inputs") && object["inputs"].is_array()) {
-      for (const Json& input : object["inputs"]) result.inputs.push_back(read_input(input, result.inputs.size()));
+      for (std::size_t k = 0; k < object["inputs"].size(); ++k) {
+        if (!object["inputs"][k].is_null()) result.inputs.push_back(read_input(object["inputs"][k], k));   // null: an optional input left out
+      }
     }
   } catch (const Json::exception& error) {
     throw BadCase(result.id + ": " + error.what());

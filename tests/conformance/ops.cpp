@@ -74,6 +74,7 @@ std::optional<Expr> apply_composite(const std::string& plain, const std::vector<
   if ((plain == "div" || plain == "divide") && dialect == "onnx" && is_integer) return expect_count(plain, x, 2, 2), weft::elementwise(row("truncateddivide"), {x[0], x[1]});
   if ((plain == "rem" || plain == "remainder") && dialect == "xla") return expect_count(plain, x, 2, 2), weft::elementwise(row("fmod"), {x[0], x[1]});
   if (plain == "mod" && attrs.value("fmod", 0) != 0) return expect_count(plain, x, 2, 2), weft::elementwise(row("fmod"), {x[0], x[1]});
+  if (plain == "pow" && dialect == "onnx") return expect_count(plain, x, 2, 2), weft::cast(weft::power(x[0], x[1]), x[0].dtype());   // the dtype of the base
   if (plain == "bitshift") {
     expect_count(plain, x, 2, 2);
     const std::string direction = plain_name(attrs.value("direction", ""));
@@ -88,13 +89,15 @@ std::optional<Expr> apply_composite(const std::string& plain, const std::vector<
   if (plain == "gelu") return expect_count(plain, x, 1, 1), weft::gelu(x[0]);
   if (plain == "sqrdiff" || plain == "squareddifference") return expect_count(plain, x, 2, 2), weft::square(x[0] - x[1]);
   if (plain == "cast" || plain == "astype") return expect_count(plain, x, 1, 1), weft::cast(x[0], read_dtype((attrs.contains("dtype") ? attrs["dtype"] : attrs.at("to")).get<std::string>()));
+  if (plain == "isinf" && attrs.value("detect_negative", 1) == 0) return expect_count(plain, x, 1, 1), x[0] == std::numeric_limits<double>::infinity();
+  if (plain == "isinf" && attrs.value("detect_positive", 1) == 0) return expect_count(plain, x, 1, 1), x[0] == -std::numeric_limits<double>::infinity();
   if (plain == "isposinf") return expect_count(plain, x, 1, 1), x[0] == std::numeric_limits<double>::infinity();
   if (plain == "isneginf") return expect_count(plain, x, 1, 1), x[0] == -std::numeric_limits<double>::infinity();
   return std::nullopt;
 }
 
 bool is_composite(const std::string& plain) {
-  static const char* const names[] = {"clip", "clamp", "rem", "mod", "bitshift", "prelu", "leakyrelu", "elu", "softsign", "silu", "swish", "gelu",
+  static const char* const names[] = {"clip", "clamp", "rem", "mod", "pow", "bitshift", "prelu", "leakyrelu", "elu", "softsign", "silu", "swish", "gelu",
                                       "sqrdiff", "squareddifference", "cast", "astype", "isposinf", "isneginf"};
   return std::find(std::begin(names), std::end(names), plain) != std::end(names);
 }
@@ -153,7 +156,8 @@ Expr build_expression(const Json& expression, const std::function<Expr(const std
   const std::string name = expression[0].get<std::string>();
   std::vector<weft::Value> values;
   for (std::size_t k = 1; k < expression.size(); ++k) {
-    if (expression[k].is_number()) values.emplace_back(expression[k].get<double>());
+    if (expression[k].is_number_integer()) values.emplace_back(expression[k].get<std::int64_t>());
+    else if (expression[k].is_number()) values.emplace_back(expression[k].get<double>());
     else values.emplace_back(build_expression(expression[k], look_up));
   }
   const auto op = find_elementwise(name, weft::f64);

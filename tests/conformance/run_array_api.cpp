@@ -47,10 +47,16 @@ Answer run_reduction(const Case& test) {
   return values(operands, {apply_reduction(*find_reduction(test.op), operands[0], test.attrs, test.dialect, mask)});
 }
 
-// One operand, or an axis, says that max is a reduction; several operands that it is elementwise.
+// max: one operand, or an axis, says that it is a reduction; several operands that it is elementwise. In ONNX max, min, sum and
+// mean are always elementwise.
+bool is_reduction(const Case& test) {
+  const std::string plain = plain_name(test.op);
+  if (!find_reduction(test.op) || (test.dialect == "onnx" && (plain == "max" || plain == "min" || plain == "sum" || plain == "mean"))) return false;
+  return test.inputs.size() == 1 || test.attrs.contains("axis") || test.attrs.contains("axes") || !knows_elementwise(test.op);
+}
+
 Answer run_elementwise(const Case& test) {
-  const bool is_reduction = find_reduction(test.op) && test.dialect != "onnx" && (test.inputs.size() == 1 || test.attrs.contains("axis") || test.attrs.contains("axes"));
-  if (is_reduction) return run_reduction(test);
+  if (is_reduction(test)) return run_reduction(test);
   Operands operands(test);
   return values(operands, {apply_elementwise(test.op, operands.exprs, test.attrs, test.dialect)});
 }
@@ -60,7 +66,7 @@ Answer run_broadcast_shapes(const Case& test) {
   for (const Input& input : test.inputs) shapes.emplace_back(input.shape.begin(), input.shape.end());
   if (test.has("shapes")) {
     for (const Json& shape : test.attrs["shapes"]) {
-      const Dims dims = read_dims(shape);
+      const Dims dims = read_indices(shape);                     // a number is a shape of rank 1
       shapes.emplace_back(dims.begin(), dims.end());
     }
   }
@@ -72,7 +78,7 @@ Answer run_broadcast_shapes(const Case& test) {
 
 Answer run_broadcast_to(const Case& test) {
   Operands operands(test);
-  const Dims dims = read_dims(test.attribute("shape"));
+  const Dims dims = read_indices(test.attribute("shape"));
   return values(operands, {weft::broadcast_to(operands[0], {dims.begin(), dims.end()})});
 }
 
@@ -83,7 +89,10 @@ Answer run_broadcast_arrays(const Case& test) {
   const weft::Shape shape = weft::broadcast_shapes(shapes);
   std::vector<Expr> outputs;
   for (const Expr& expr : operands.exprs) outputs.push_back(weft::broadcast_to(expr, shape));
-  return values(operands, outputs);
+  Answer answer = values(operands, outputs);
+  answer.facts["shapes"] = Json::array();
+  for (const Array& array : answer.values) answer.facts["shapes"].push_back(array.shape());
+  return answer;
 }
 
 // x[index] = y, x[index] += y, ..: the window of x is an output that the function writes in place.
@@ -147,7 +156,6 @@ Handler find_array_api(const std::string& op) {
   if (found != handlers.end()) return found->second;
   if (op.rfind("inplace_", 0) == 0) return run_named_in_place;
   if (op.size() > 2 && op.front() == 'i' && knows_elementwise(op.substr(1)) && !knows_elementwise(op)) return run_named_in_place;   // iadd
-  if (find_reduction(op) && !knows_elementwise(op)) return run_reduction;
   return knows_elementwise(op) || find_reduction(op) ? run_elementwise : nullptr;
 }
 

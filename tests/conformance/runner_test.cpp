@@ -114,7 +114,7 @@ TEST_CASE("views change what the op sees") {
   const auto viewed = [](const std::string& views, const std::string& expected) {
     return run(R"({"id": "t", "op": "negative", "attrs": {"views": )" + views + R"(}, "inputs": [{"dtype": "int64", "shape": [2, 3], "data": "iota"}], "expect": {"data": )" + expected + "}}").verdict;
   };
-  for (const char* views : {R"("T")", R"(["transpose"])", R"({"transpose": [1, 0]})", R"([{"permute": [1, 0]}])", R"({"0": "T"})", R"({"transposed": true})"}) {
+  for (const char* views : {R"("T")", R"(["transpose"])", R"({"transpose": [1, 0]})", R"([{"permute": [1, 0]}])", R"({"0": "T"})", R"({"transposed": true})", R"("x.T")", "\"x.transpose(1, 0)\"", "\"x.swapaxes(0, 1)\""}) {
     CHECK(viewed(views, "[0, -3, -1, -4, -2, -5]") == Verdict::passed);
   }
   for (const char* views : {R"("flip")", R"("[::-1]")", R"({"flip": [0]})", R"({"flip": 0})", R"({"slice": [[null, null, -1], "..."]})", R"([["flipped"]])"}) {
@@ -122,6 +122,7 @@ TEST_CASE("views change what the op sees") {
   }
   CHECK(viewed(R"({"slice": [1, [0, 2]]})", "[-3, -4]") == Verdict::passed);
   CHECK(viewed(R"("[1, ::2]")", "[-3, -5]") == Verdict::passed);
+  CHECK(viewed(R"("x.T[::-1, 0]")", "[-2, -1, 0]") == Verdict::passed);
   CHECK(viewed(R"("[1, ::2]")", "[-3, -4]") == Verdict::failed);
   CHECK(viewed(R"("upside down")", "[0]") == Verdict::failed);
 }

@@ -67,11 +67,43 @@ Array flipped(Array array, const std::vector<int>& axes) {
   return array;
 }
 
+// Text after a name: "x.T[::-1]", ".transpose(1, 0, 2)", ".swapaxes(0, 1)", "[1:, ::2]".
+Array apply_suffixes(const Array& array, const std::string& text) {
+  Array result = array;
+  for (std::size_t at = text.find_first_of(".["); at < text.size();) {
+    const auto until = [&](char closing) {
+      const std::size_t end = text.find(closing, at), open = text.find_first_of("([", at);
+      if (end == std::string::npos || open > end) throw BadCase("unknown view '" + text + "'");
+      at = end + 1;
+      return text.substr(open + 1, end - open - 1);
+    };
+    const auto starts = [&](const char* word) { return text.compare(at, std::string(word).size(), word) == 0; };
+    if (starts("[")) {
+      result = view_of(result, parse_index(until(']'), result.rank()));
+    } else if (starts(".transpose(") || starts(".permute(")) {
+      const Json axes = Json::parse("[" + until(')') + "]");
+      result = axes.empty() ? result.transpose() : result.permute(as_axes(axes, result.rank()));
+    } else if (starts(".swapaxes(")) {
+      const std::vector<int> pair = as_axes(Json::parse("[" + until(')') + "]"), result.rank());
+      std::vector<int> axes(static_cast<std::size_t>(result.rank()));
+      for (std::size_t k = 0; k < axes.size(); ++k) axes[k] = static_cast<int>(k);
+      std::swap(axes.at(static_cast<std::size_t>(pair.at(0))), axes.at(static_cast<std::size_t>(pair.at(1))));
+      result = result.permute(axes);
+    } else if (starts(".T")) {
+      result = result.transpose();
+      at += 2;
+    } else {
+      throw BadCase("unknown view '" + text + "'");
+    }
+  }
+  return result;
+}
+
 Array apply_word(const Array& array, const std::string& word) {
-  if (word.empty() || word == "none" || word == "identity") return array;
-  if (word == "T" || word == ".T" || word.rfind("transpose", 0) == 0) return array.transpose();
-  if (word.rfind("flip", 0) == 0 || word == "reversed" || word == "reverse") return array.rank() == 0 ? array : array.flip(0);
-  if (word.front() == '[' && word.back() == ']') return view_of(array, parse_index(word.substr(1, word.size() - 2), array.rank()));
+  if (word.empty() || word == "none" || word == "identity" || word == "contiguous") return array;
+  if (word.find_first_of(".[") != std::string::npos) return apply_suffixes(array, word);
+  if (word == "T" || word.rfind("transpose", 0) == 0) return array.transpose();
+  if (word.rfind("flip", 0) == 0 || word.rfind("revers", 0) == 0) return array.rank() == 0 ? array : array.flip(0);
   if (word == "C" || word == "F" || word == "strided") return with_layout(array, word);
   throw BadCase("unknown view '" + word + "'");
 }
