@@ -76,8 +76,8 @@ struct Schedule {
   std::vector<bool> stored;                            // by node id: has an array (an output, or read by a later nest)
 };
 
-// Leaves no work to be scheduled apart from kinds apply and update.
-inline bool is_scheduled(const Node& node) { return node.kind == Kind::apply || node.kind == Kind::update; }
+// Leaves no work to be scheduled apart from kinds apply, update and recurrence.
+inline bool is_scheduled(const Node& node) { return node.kind == Kind::apply || node.kind == Kind::update || node.kind == Kind::recurrence; }
 
 std::vector<Nest> group_nests(const Graph& graph, const Hints& hints, std::vector<int>& nest_of);   // group.cpp
 void collapse_axes(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);   // collapse.cpp

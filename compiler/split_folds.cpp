@@ -46,7 +46,7 @@ Graph split_folds(const Graph& graph) {
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const NodeId id = id_of(k);
     const Node& node = graph.node(id);
-    if (node.mode == Mode::broadcast) {
+    if (node.kind != Kind::apply || node.mode == Mode::broadcast) {
       rebuild.copy(id);
       continue;
     }

@@ -14,7 +14,7 @@ Graph store_windows(const Graph& graph) {
     }
     std::vector<Operand> operands = rebuild.operands(id);
     const Node window = rebuild.to.node(operands[0].node);
-    const bool in_memory = window.kind == Kind::input || window.kind == Kind::apply || window.kind == Kind::update || std::holds_alternative<Array>(window.payload);
+    const bool in_memory = window.kind == Kind::input || window.kind == Kind::apply || window.kind == Kind::update || window.kind == Kind::recurrence || std::holds_alternative<Array>(window.payload);
     if (!in_memory) operands[0].node = rebuild.to.apply(Op::copy, window.dtype, window.shape(), {Operand{operands[0].node, identity_map(window.kept)}});
     rebuild.set(id, rebuild.to.add(graph.node(id), std::move(operands)));
   }

@@ -20,7 +20,7 @@ Graph absorb_copies(const Graph& graph) {
     if (rebuild.has(id)) continue;
     const Node& node = graph.node(id);
     std::vector<Operand> operands = rebuild.operands(id);
-    if (node.kind == Kind::apply) {
+    if (node.kind == Kind::apply || node.kind == Kind::recurrence) {
       for (Operand& operand : operands) {
         while (is_pure_copy(rebuild.to, operand.node)) {
           Operand before = std::exchange(operand, read_through(rebuild.to, operand));

@@ -119,7 +119,7 @@ bool has_call_checks(const Graph& graph, NodeId id) {
       if (const AxisRef& place = (*places)[k]; !is_identity(place) || window[static_cast<std::size_t>(place.axis)] != node.domain[k]) return true;
   }
   if (std::any_of(node.domain.begin(), node.domain.end(), can_be_negative)) return true;
-  if (node.mode == Mode::accumulate && !empty_value(node.accumulator, node.dtype))
+  if (node.kind == Kind::apply && node.mode == Mode::accumulate && !empty_value(node.accumulator, node.dtype))
     for (std::size_t axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis)
       if (!node.domain[axis].is_number() || node.domain[axis].is(0)) return true;
   for (int p = 0; p < graph.arity(id); ++p)
@@ -171,7 +171,7 @@ void check_update_at_call(const Graph& graph, NodeId id, const AxisMap& places, 
 
 void check_at_call(const Graph& graph, NodeId id, const Bindings& bindings) {
   const Node& node = graph.node(id);
-  const bool has_identity = node.mode != Mode::accumulate || empty_value(node.accumulator, node.dtype).has_value();
+  const bool has_identity = node.kind != Kind::apply || node.mode != Mode::accumulate || empty_value(node.accumulator, node.dtype).has_value();
   Dims sizes;
   for (std::size_t axis = 0; axis < node.domain.size(); ++axis) {
     sizes.push_back(node.domain[axis].evaluate(bindings));

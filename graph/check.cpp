@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <weft/recurrence.h>
 #include <weft/text.h>
 
 #include "print.h"
@@ -22,6 +23,7 @@ class NodeCheck {
     for (const Operand& operand : operands_)
       WEFT_REQUIRE(operand.node.value < (id_ == NodeId{} ? graph_.size() : id_.value), usage, what(), "operands come before their users");   // G1
     if (node_.kind == Kind::apply) return check_apply();
+    if (node_.kind == Kind::recurrence) return check_recurrence();
     WEFT_REQUIRE(node_.kept == static_cast<int>(node_.domain.size()) && node_.mode == Mode::broadcast, shape, what(), "only an op folds axes");
     if (node_.kind == Kind::update) return check_update();
     WEFT_REQUIRE(operands_.empty(), usage, what(), "expected no operand, got ", operands_.size());
@@ -35,6 +37,7 @@ class NodeCheck {
       case Kind::iota: return "iota: ";
       case Kind::extent: return "extent: ";
       case Kind::update: return "update: ";
+      case Kind::recurrence: return node_.mode == Mode::scan ? "scan: " : "fold: ";
       case Kind::apply: break;
     }
     return std::string(info(node_.op).name) + ": ";
@@ -60,6 +63,8 @@ class NodeCheck {
   void check_dtype() const;
   void check_fold() const;
   void check_update() const;
+  void check_mentioned() const;
+  void check_recurrence() const;
 
   const Graph& graph_;
   const Node& node_;
@@ -95,6 +100,11 @@ void NodeCheck::check_payload() const {
                    "extent: expected an i64 scalar with an extent");
       return;
     case Kind::update: WEFT_REQUIRE(std::holds_alternative<AxisMap>(payload), usage, "update: expected a reference per axis"); return;
+    case Kind::recurrence: {
+      const auto* recurring = std::get_if<Recurring>(&payload);
+      WEFT_REQUIRE(recurring != nullptr && recurring->recurrence, usage, what(), "expected a recurrence");
+      return;
+    }
     case Kind::apply: return;
   }
 }
@@ -173,7 +183,11 @@ void NodeCheck::check_fold() const {
                "a node accumulates exactly if it folds an axis");
   WEFT_REQUIRE(!folds || accepts(node_.accumulator, node_.dtype), dtype, name_of(node_.accumulator), ": cannot fold ", node_.dtype, shown(),
                "\n  cast the operand: sum and prod take numbers, any and all take bool");
-  for (int axis = node_.kept; axis < rank; ++axis) {
+  check_mentioned();
+}
+
+void NodeCheck::check_mentioned() const {
+  for (int axis = node_.kept; axis < static_cast<int>(node_.domain.size()); ++axis) {
     bool mentioned = false;
     for (const Operand& operand : operands_)
       for (const AxisRef& ref : operand.map) mentioned |= ref.axis == axis;
@@ -188,6 +202,31 @@ void NodeCheck::check_apply() const {
   check_dtype();
   for (std::size_t p = 0; p < operands_.size(); ++p) check_map(p);
   check_fold();
+}
+
+// The operands are what the step takes, and the result is one that it gives.
+void NodeCheck::check_recurrence() const {
+  const auto& recurring = std::get<Recurring>(node_.payload);
+  const Recurrence& recurrence = *recurring.recurrence;
+  const int rank = static_cast<int>(node_.domain.size());
+  const bool scans = node_.mode == Mode::scan;
+  WEFT_REQUIRE(node_.kept >= 0 && node_.kept <= rank, shape, what(), "keeps ", node_.kept, " of ", rank, " axes");
+  WEFT_REQUIRE(scans ? node_.kept == rank && recurring.axis >= 0 && recurring.axis < rank : node_.mode == Mode::accumulate && node_.kept < rank, shape, what(),
+               "runs along an axis that it ", scans ? "keeps" : "folds");
+  const std::size_t elements = recurrence.step.inputs.size() - recurrence.states();
+  WEFT_REQUIRE(operands_.size() == elements, usage, what(), recurrence.name, " takes ", elements, " elements, got ", operands_.size());
+  for (std::size_t p = 0; p < elements; ++p) {
+    const DType wanted = recurrence.step.node(recurrence.step.inputs[recurrence.states() + p]).dtype, got = graph_.node(operands_[p].node).dtype;
+    WEFT_REQUIRE(wanted == got, dtype, what(), recurrence.name, " takes ", wanted, " as element ", p, ", got ", got, shown(static_cast<int>(p)));
+    check_map(p);
+  }
+  const Graph& results = scans ? recurrence.step : recurrence.finish;
+  const std::size_t output = static_cast<std::size_t>(recurring.output) + (scans ? recurrence.states() : 0);
+  WEFT_REQUIRE(recurring.output >= 0 && output < results.outputs.size(), usage, what(), recurrence.name, " has no value ", recurring.output);
+  WEFT_REQUIRE(results.node(results.outputs[output]).dtype == node_.dtype, dtype, what(), recurrence.name, " gives ", results.node(results.outputs[output]).dtype,
+               ", not ", node_.dtype);
+  WEFT_REQUIRE(node_.kept == rank || !operands_.empty(), usage, what(), "expected an operand");
+  if (!(rank == node_.kept + 1 && node_.domain.back().is(1))) check_mentioned();
 }
 
 // update: every window axis lands on one axis of the result, within its bounds where they are known.

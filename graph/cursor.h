@@ -14,6 +14,7 @@ class Cursor {
   explicit Cursor(std::string_view text) : text_(text) {}
 
   std::size_t at() const { return at_; }
+  std::string_view text() const { return text_; }
   void move_to(std::size_t at) { at_ = at; }
   std::string_view between(std::size_t begin, std::size_t end) const { return text_.substr(std::min(begin, text_.size()), end - begin); }
 

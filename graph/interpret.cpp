@@ -1,4 +1,5 @@
 #include <weft/interpret.h>
+#include <weft/recurrence.h>
 
 #include <algorithm>
 
@@ -95,6 +96,7 @@ class Interpreter {
       case Kind::iota: value(id) = iota(node); return;
       case Kind::apply: value(id) = apply(id, node); return;
       case Kind::update: value(id) = update(value(graph_.operand(id, 0)), node); return;
+      case Kind::recurrence: value(id) = recur(id, node); return;
     }
   }
 
@@ -126,6 +128,54 @@ class Interpreter {
       if (map[k].axis >= 0) steps[static_cast<std::size_t>(map[k].axis)] += map[k].step * stride;
     }
     copy_elements(window, View(origin, node.dtype, window.shape(), steps));
+    return result;
+  }
+
+  // Element after element along the axes that carry the state, the last one fastest; all others in any order.
+  Array recur(NodeId id, const Node& node) {
+    const auto& recurring = std::get<Recurring>(node.payload);
+    const Recurrence& recurrence = *recurring.recurrence;
+    const bool scans = node.mode == Mode::scan;
+    const Dims own = sizes_of(node);
+    Array result(node.dtype, Dims(own.begin(), own.begin() + node.kept));
+    std::vector<std::size_t> order;                            // outer axes, then those that carry
+    for (std::size_t axis = 0; axis < own.size(); ++axis)
+      if (scans ? static_cast<int>(axis) != recurring.axis : static_cast<int>(axis) < node.kept) order.push_back(axis);
+    const std::size_t outer = order.size();
+    for (std::size_t axis = 0; axis < own.size(); ++axis)
+      if (std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(outer), axis) == order.begin() + static_cast<std::ptrdiff_t>(outer)) order.push_back(axis);
+    Dims sizes;
+    for (std::size_t axis : order) sizes.push_back(own[axis]);
+    std::vector<Walk> walks;
+    std::vector<const std::byte*> origins;
+    std::vector<DType> dtypes;
+    const auto add = [&](Walk along, DType dtype) {
+      Walk ordered{along.origin, {}};
+      for (std::size_t axis : order) ordered.steps.push_back(along.steps[axis]);
+      walks.push_back(ordered);
+      origins.push_back(along.origin);
+      dtypes.push_back(dtype);
+    };
+    for (int p = 0; p < graph_.arity(id); ++p) {
+      const Array& operand = value(graph_.operand(id, p));
+      add(walk(operand, graph_.map(id, p), own.size(), bindings_), operand.dtype());
+    }
+    add(walk(result, identity_map(node.kept), own.size(), bindings_), node.dtype);
+    ScalarGraph step(recurrence.step), finish(recurrence.finish);
+    const std::size_t states = recurrence.states(), output = static_cast<std::size_t>(recurring.output);
+    for_each_index(sizes, walks, 0, outer, origins, [&](const std::vector<const std::byte*>& line) {
+      std::vector<Scalar> inputs = recurrence.start;
+      inputs.resize(recurrence.step.inputs.size());
+      const auto place = [](const std::byte* at) { return const_cast<std::byte*>(at); };   // of the result, which is ours
+      for_each_index(sizes, walks, outer, sizes.size(), line, [&](const std::vector<const std::byte*>& at) {
+        for (std::size_t p = 0; p + states < inputs.size(); ++p) inputs[states + p] = Scalar::load(dtypes[p], at[p]);
+        const std::vector<Scalar>& now = step(inputs);
+        std::copy(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(states), inputs.begin());
+        if (scans) now[states + output].store(place(at.back()));
+      });
+      inputs.resize(states);
+      if (!scans) finish(inputs)[output].store(place(line.back()));
+    });
     return result;
   }
 

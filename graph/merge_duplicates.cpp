@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include <weft/passes.h>
+#include <weft/recurrence.h>
 
 #include "rebuild.h"
 
@@ -30,6 +31,9 @@ class Hash {
     return (*this)(std::bit_cast<std::uint64_t>(real != real ? 0.0 : real));
   }
   Hash& operator()(const Array& array) { return (*this)(bytes(array)); }
+  Hash& operator()(const Recurring& recurring) {
+    return (*this)(recurring.recurrence->name)(static_cast<std::size_t>(recurring.output))(static_cast<std::size_t>(recurring.axis));
+  }
   Hash& operator()(std::monostate) { return *this; }
   std::size_t value() const { return value_; }
 

@@ -1,3 +1,4 @@
+#include <weft/recurrence.h>
 #include <weft/text.h>
 
 #include <algorithm>
@@ -16,6 +17,13 @@ class Parser {
   explicit Parser(std::string_view text) : in_(text) {}
 
   Graph whole() {
+    Graph graph = one();
+    if (!in_.at_end()) in_.fail_here("expected nothing after the graph");
+    return graph;
+  }
+
+ private:
+  Graph one() {
     in_.expect("graph");
     graph_.name = in_.graph_name();
     in_.expect("(");
@@ -29,22 +37,70 @@ class Parser {
     }
     in_.expect(")");
     in_.expect("{");
+    while (in_.peek("define")) define();
     while (!in_.take("}")) line();
     check_index_symbols();
     const std::size_t end = in_.at();
     in_.move_to(outputs);
     list(")", [&] { graph_.outputs.push_back(output()); });
     in_.move_to(end);
-    if (!in_.at_end()) in_.fail_here("expected nothing after the graph");
     return std::move(graph_);
   }
 
- private:
   template <class Item> void list(std::string_view close, const Item& item) {
     if (in_.take(close)) return;
     do item();
     while (in_.take(","));
     in_.expect(close);
+  }
+
+  // define ema(0:f64) { graph step(..) .. graph finish(..) .. }
+  void define() {
+    in_.expect("define");
+    in_.skip_space();
+    const std::size_t begin = in_.at();
+    const std::string name(in_.expect_word("the name of an accumulator"));
+    if (find_accumulator(name) || definitions_.contains(name)) in_.fail_at(begin, name.size(), name + " is already defined");
+    auto made = std::make_shared<Recurrence>();
+    made->name = name;
+    in_.expect("(");
+    list(")", [&] {
+      in_.skip_space();
+      const std::size_t at = in_.at();
+      const std::string_view text = in_.literal();
+      if (text.empty()) in_.fail_here("expected a start value");
+      made->start.push_back(in_.scalar(text == "true" || text == "false" ? bool_ : suffix(at, text), at, text));
+    });
+    in_.expect("{");
+    made->step = nested();
+    made->finish = nested();
+    in_.expect("}");
+    check_definition(*made, begin, name.size());
+    definitions_[name] = std::move(made);
+  }
+  Graph nested() {
+    Parser inner(in_.text());
+    inner.in_.move_to(in_.at());
+    Graph graph = inner.one();
+    in_.move_to(inner.in_.at());
+    return graph;
+  }
+  // The states go in and come out.
+  void check_definition(const Recurrence& made, std::size_t begin, std::size_t length) {
+    const auto check = [&](bool holds, const std::string& what) { if (!holds) in_.fail_at(begin, length, made.name + ": " + what); };
+    for (const Graph* part : {&made.step, &made.finish}) {
+      check(part->inputs.size() >= made.states(), concat("expected ", made.states(), " states, got ", part->inputs.size(), " inputs"));
+      for (std::size_t k = 0; k < made.states(); ++k)
+        check(part->node(part->inputs[k]).dtype == made.start[k].dtype(), concat("state ", k, " is ", made.start[k].dtype(), ", not ", part->node(part->inputs[k]).dtype));
+      for (std::size_t k = 0; k < part->size(); ++k) {
+        const Node& node = part->node(id_of(k));
+        check(node.domain.empty() && (node.kind == Kind::input || node.kind == Kind::constant || node.kind == Kind::apply), "its graphs hold scalars only");
+      }
+    }
+    check(made.step.inputs.size() > made.states(), "the step takes no element");
+    check(made.step.outputs.size() >= made.states() && !made.finish.outputs.empty() && made.finish.inputs.size() == made.states(), "a value is missing");
+    for (std::size_t k = 0; k < made.states(); ++k)
+      check(made.step.node(made.step.outputs[k]).dtype == made.start[k].dtype(), concat("the step turns state ", k, " into ", made.step.node(made.step.outputs[k]).dtype));
   }
 
   // "[i:n,j:m] f"
@@ -120,6 +176,7 @@ class Parser {
     else if (word == "iota") names_[name] = iota(std::move(node));
     else if (word == "extent") names_[name] = extent_node(std::move(node));
     else if (word == "update") names_[name] = update(std::move(node));
+    else if (word == "fold" || word == "scan") names_[name] = recurrence(std::move(node), word == "scan");
     else names_[name] = apply(std::move(node), begin, word);
   }
   void add_axis(Node& node, WrittenAxis axis) {
@@ -220,6 +277,41 @@ class Parser {
     return graph_.add(std::move(node), {std::move(window)});
   }
 
+  // fold(j:m) ema(%x[i,j]), scan(i) sum(%x[i]); ema.1 is the second value of ema
+  NodeId recurrence(Node node, bool scans) {
+    Recurring recurring;
+    node.kind = Kind::recurrence;
+    node.mode = scans ? Mode::scan : Mode::accumulate;
+    in_.expect("(");
+    if (scans) {
+      in_.skip_space();
+      const std::size_t at = in_.at();
+      const std::string letter(in_.expect_word("an axis of the result"));
+      const auto found = std::find(letters_.begin(), letters_.end(), letter);
+      if (found == letters_.end()) in_.fail_at(at, letter.size(), letter + " is not an axis of the result");
+      recurring.axis = static_cast<int>(found - letters_.begin());
+      in_.expect(")");
+    } else {
+      list(")", [&] { add_axis(node, in_.axis()); });
+    }
+    in_.skip_space();
+    const std::size_t begin = in_.at();
+    const std::string name(in_.expect_word("an accumulator"));
+    if (in_.take(".")) recurring.output = static_cast<int>(in_.scalar(i64, in_.at(), in_.literal()).integer());
+    const std::vector<Operand> elements = operands(std::nullopt);
+    const auto defined = definitions_.find(name);
+    if (defined != definitions_.end()) {
+      recurring.recurrence = defined->second;
+    } else {
+      const auto acc = find_accumulator(name);
+      if (!acc || !scans || elements.size() != 1) in_.fail_at(begin, name.size(), name + " is not defined");
+      node.accumulator = *acc;
+      recurring.recurrence = builtin_scan(*acc, graph_.node(elements[0].node).dtype, node.dtype);
+    }
+    node.payload = std::move(recurring);
+    return graph_.add(std::move(node), elements);
+  }
+
   NodeId apply(Node node, std::size_t begin, std::string word) {
     if (const auto acc = find_accumulator(word)) {
       node.mode = Mode::accumulate;
@@ -244,7 +336,7 @@ class Parser {
     std::string_view text;
     std::optional<DType> dtype;
   };
-  std::vector<Operand> operands(Op op) {
+  std::vector<Operand> operands(std::optional<Op> op) {
     std::vector<Operand> result;
     std::vector<Literal> literals;   // empty text: not a literal
     in_.expect("(");
@@ -265,7 +357,7 @@ class Parser {
     });
     for (std::size_t p = 0; p < result.size(); ++p) {
       if (literals[p].text.empty()) continue;
-      if (!literals[p].dtype) literals[p].dtype = told_by_others(op, p, result, literals);
+      if (!literals[p].dtype && op) literals[p].dtype = told_by_others(*op, p, result, literals);
       if (!literals[p].dtype) suffix(literals[p].begin, literals[p].text);   // reports the missing dtype
       result[p].node = constant(*literals[p].dtype, literals[p].begin, literals[p].text);
     }
@@ -286,6 +378,7 @@ class Parser {
   Graph graph_;
   std::unordered_map<std::string, NodeId> names_;
   std::vector<std::string> letters_;   // of the line being read, by domain position; "" where none is written
+  std::unordered_map<std::string, std::shared_ptr<const Recurrence>> definitions_;
   std::unordered_set<std::string> all_letters_;
   std::vector<std::string> symbols_;   // in shapes and domains
   struct IndexSymbol {

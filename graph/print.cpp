@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include <weft/recurrence.h>
+
 #include "storage.h"
 
 namespace weft {
@@ -61,6 +63,51 @@ Printer::Printer(const Graph& graph) : graph_(graph) {
       const std::string name = c + (round == 0 ? std::string() : std::to_string(round));
       if (is_free(name)) letters_.push_back(name);
     }
+  // Accumulators of one's own: one definition for all that do the same, under a name that is free.
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    const Node& node = graph.node(id_of(k));
+    if (node.kind != Kind::recurrence || node.accumulator != AccumulatorId::none) continue;
+    const Recurrence& own = *std::get<Recurring>(node.payload).recurrence;
+    const auto defined = [&](const Definition& d) { return d.recurrence == &own || same(*d.recurrence, own); };
+    if (std::any_of(definitions_.begin(), definitions_.end(), defined)) continue;
+    std::string name = own.name;
+    const auto taken = [&](const Definition& d) { return d.name == name; };
+    for (int number = 2; find_accumulator(name) || std::any_of(definitions_.begin(), definitions_.end(), taken); ++number)
+      name = own.name + "_" + std::to_string(number);
+    definitions_.push_back({&own, name});
+  }
+}
+
+std::string Printer::definitions() const {
+  std::string text;
+  for (const auto& [recurrence, name] : definitions_) {
+    text += "  define " + name + "(";
+    for (std::size_t k = 0; k < recurrence->start.size(); ++k) {
+      const Scalar& start = recurrence->start[k];
+      text += (k ? ", " : "") + to_text(start) + (is_boolean(start.dtype()) ? "" : concat(":", start.dtype()));
+    }
+    text += ") {\n";
+    for (const Graph* part : {&recurrence->step, &recurrence->finish}) {
+      std::string lines = "    " + to_text(*part);
+      lines.pop_back();
+      for (std::size_t at = 0; (at = lines.find('\n', at)) != std::string::npos; at += 5) lines.replace(at, 1, "\n    ");
+      text += lines + "\n";
+    }
+    text += "  }\n";
+  }
+  return text;
+}
+
+std::string Printer::recurrence(const Node& node) const {
+  const auto& recurring = std::get<Recurring>(node.payload);
+  std::string text = node.mode == Mode::scan ? "scan(" : "fold(";
+  if (node.mode == Mode::scan) text += letter(recurring.axis);
+  for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis)
+    text += (axis > node.kept ? "," : "") + letter(axis) + ":" + to_text(node.domain[static_cast<std::size_t>(axis)]);
+  std::string name = recurring.recurrence->name;
+  for (const Definition& d : definitions_)
+    if (d.recurrence == recurring.recurrence.get() || same(*d.recurrence, *recurring.recurrence)) name = d.name;
+  return text + ") " + name + (recurring.output > 0 ? "." + std::to_string(recurring.output) : "");
 }
 
 std::string Printer::letter(int axis) const {
@@ -116,21 +163,21 @@ std::string Printer::right_side(const Node& node) const {
 
 Line Printer::line(const std::string& name, const Node& node, const std::vector<Operand>& operands) const {
   Line line;
-  line.text = name + ": " + type(node, node.kind == Kind::apply || node.kind == Kind::iota);
+  line.text = name + ": " + type(node, node.kind == Kind::apply || node.kind == Kind::iota || node.kind == Kind::recurrence);
   if (node.kind == Kind::input) return line;
   line.text += " = ";
-  if (node.kind != Kind::apply && node.kind != Kind::update) {
+  if (node.kind != Kind::apply && node.kind != Kind::update && node.kind != Kind::recurrence) {
     line.text += right_side(node);
     return line;
   }
-  if (node.mode == Mode::accumulate) {
+  if (node.kind == Kind::apply && node.mode == Mode::accumulate) {
     line.text += std::string(name_of(node.accumulator)) + "(";
     for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis)
       line.text += (axis > node.kept ? "," : "") + letter(axis) + ":" + to_text(node.domain[static_cast<std::size_t>(axis)]);
     line.text += ") ";
   }
   const bool is_update = node.kind == Kind::update;
-  line.text += (is_update ? "update" : std::string(info(node.op).name)) + "(";
+  line.text += (is_update ? "update" : node.kind == Kind::recurrence ? recurrence(node) : std::string(info(node.op).name)) + "(";
   add_operands(line, node, operands);
   line.text += ")";
   if (is_update) line.text += " at " + indices(std::get<AxisMap>(node.payload));
@@ -182,7 +229,7 @@ std::string to_text(const Graph& graph) {
   for (std::size_t k = 0; k < graph.inputs.size(); ++k) text += (k ? ", " : "") + printer.line(graph.inputs[k]).text;
   text += ") -> (";
   for (std::size_t k = 0; k < graph.outputs.size(); ++k) text += (k ? ", " : "") + printer.name(graph.outputs[k]);
-  text += ") {\n";
+  text += ") {\n" + printer.definitions();
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const Node& node = graph.node(id_of(k));
     if (has_line(node)) text += "  " + printer.line(id_of(k)).text + "\n";

@@ -28,6 +28,7 @@ class Printer {
   Line line(const std::string& name, const Node& node, const std::vector<Operand>& operands) const;
   Line line(NodeId id) const;
   std::string letter(int axis) const;
+  std::string definitions() const;                                   // of the accumulators that lines name, in front of them
 
  private:
   std::string type(const Node& node, bool with_letters) const;
@@ -35,8 +36,14 @@ class Printer {
   std::string indices(const AxisMap& map) const;
   void add_operands(Line& line, const Node& node, const std::vector<Operand>& operands) const;
   std::string right_side(const Node& node) const;                    // of everything that is not an op
+  std::string recurrence(const Node& node) const;                    // "fold(j:m) ema"
+  struct Definition {
+    const Recurrence* recurrence;
+    std::string name;
+  };
   const Graph& graph_;
   std::vector<std::string> letters_;
+  std::vector<Definition> definitions_;
 };
 
 std::vector<Operand> operands_of(const Graph& graph, NodeId id);

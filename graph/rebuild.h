@@ -49,7 +49,7 @@ class Rebuild {
     for (NodeId old : outputs) {
       NodeId id = (*this)[old];
       const Kind kind = to.node(id).kind;
-      if ((kind != Kind::apply && kind != Kind::update) || taken.contains(id)) id = own_copy(id);
+      if ((kind != Kind::apply && kind != Kind::update && kind != Kind::recurrence) || taken.contains(id)) id = own_copy(id);
       taken.insert(id);
       to.outputs.push_back(id);
     }

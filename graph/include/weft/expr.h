@@ -33,6 +33,11 @@ class Value {
  public:
   Value(const Expr& expr) : expr_(expr) {}
   template <Literal T> Value(T number) : literal_(literal_of(number)) {}
+  static Value of(const Scalar& number) {
+    Value value(0);
+    value.literal_ = number;
+    return value;
+  }
   bool is_literal() const { return !expr_.has_value(); }
   const Expr& expr() const { return *expr_; }
   const Scalar& literal() const { return literal_; }          // bool, i64 (u64 only if it does not fit) or f64

@@ -12,13 +12,14 @@
 //   G1 operands precede users        G2 operands are stored in position order
 //   G3 a map has one reference per operand axis, names each domain axis at most once and stays in bounds
 //   G4 mapped extents agree: step 1 and start 0 need equal extents, unless the reference says that it reads a part
-//   G5 dtype is what the op row's rule gives    G6 mode broadcast iff kept == |domain|
+//   G5 dtype is what the op row's rule gives    G6 mode accumulate iff kept < |domain|; scan: recurrences only
 //   G7 every folded axis is mentioned by some operand (Graph::fold multiplies or powers otherwise)
 // Pure values.
 #pragma once
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -54,14 +55,25 @@ struct Operand {
   AxisMap map;
 };
 
-enum class Mode : std::uint8_t { broadcast, accumulate };
+enum class Mode : std::uint8_t { broadcast, accumulate, scan };
 
 // input: `name`; constant: `scalar` (rank 0) or `array`; iota: i64 value of the first domain axis' index;
 // extent: i64 scalar, the value of `extent`; apply: an op over operands; update: its one operand (the window) written
 // into zeros, the adjoint of a slice: result[k] = window[w] where k_r = start_r + step_r * w[axis_r] on every axis r of
 // the result (axis < 0: k_r = start_r), else 0. The payload holds one reference per result axis and names every window
 // axis once; the operand's own map is the identity.
-enum class Kind : std::uint8_t { input, constant, iota, extent, apply, update };
+// recurrence: a state carried along axes, element after element (weft/recurrence.h). Mode accumulate: over the folded axes,
+// in domain order with the last one fastest; the result is what the last state finishes as. Mode scan: along one kept axis;
+// the result is what every step emits.
+enum class Kind : std::uint8_t { input, constant, iota, extent, apply, update, recurrence };
+
+struct Recurrence;
+struct Recurring {
+  std::shared_ptr<const Recurrence> recurrence;
+  int output = 0;                                            // which of the values it finishes as, or emits
+  int axis = -1;                                             // scan: the axis it runs along
+  friend bool operator==(const Recurring&, const Recurring&);   // by structure
+};
 
 struct Node {
   Kind kind = Kind::apply;
@@ -72,7 +84,7 @@ struct Node {
   Mode mode = Mode::broadcast;
   AccumulatorId accumulator = AccumulatorId::none;
   Order order = Order::c;                                    // alignment rule and preferred layout when stored
-  std::variant<std::monostate, std::string, Scalar, Array, Extent, AxisMap> payload;
+  std::variant<std::monostate, std::string, Scalar, Array, Extent, AxisMap, Recurring> payload;
 
   int rank() const { return kept; }
   Shape shape() const { return Shape(domain.begin(), domain.begin() + kept); }

@@ -16,6 +16,10 @@
 //              arrays have a line, row-major: %0: f32[2,2] = constant [1, 2, 3, 4]
 //   the rest   %1: i64[i:n] = iota(i)      %2: i64[] = extent(n+1)      %3: f64[n] = update(%0[i]) at [2*i+1]
 //              (%0 written into zeros)      ; comments run to the end of the line
+//   recurrences  %4: f64[i:n,j:m] = scan(j) sum(%x[i,j])      %5: f64[i:n] = fold(j:m) ema(%x[i,j])
+//              an accumulator of one's own is defined in front of the lines:
+//              define ema(0:f64) { graph step(%s0: f64[], %x0: f64[]) -> (%2, %2) {..} graph finish(%s0: f64[]) -> (%0) {..} }
+//              start values; (states, elements) -> (states, emitted values); states -> values, of which ema.1 is the second
 //   names      lines are numbered from %0 in id order; inputs and scalar constants have no number. Any name parses.
 //
 // Canonical: equal graphs give equal text. parse(to_text(g)) is the same graph and to_text(parse(t)) == t for printed t.

@@ -1,0 +1,80 @@
+#include <weft/recurrence.h>
+
+#include <weft/text.h>
+
+namespace weft {
+
+bool same(const Recurrence& a, const Recurrence& b) {
+  return a.start == b.start && same(a.step, b.step) && same(a.finish, b.finish);
+}
+
+bool operator==(const Recurring& a, const Recurring& b) {
+  if (a.output != b.output || a.axis != b.axis) return false;
+  return a.recurrence == b.recurrence || (a.recurrence && b.recurrence && same(*a.recurrence, *b.recurrence));
+}
+
+// ---- numbers
+
+ScalarGraph::ScalarGraph(const Graph& graph) : graph_(graph), values_(graph.size()), results_(graph.outputs.size()) {
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    if (const auto* scalar = std::get_if<Scalar>(&graph.node(id_of(k)).payload)) values_[k] = *scalar;
+}
+
+const std::vector<Scalar>& ScalarGraph::operator()(const std::vector<Scalar>& inputs) {
+  for (std::size_t k = 0; k < inputs.size(); ++k) values_[graph_.inputs[k].value] = inputs[k];
+  std::vector<Scalar> operands;
+  for (std::size_t k = 0; k < graph_.size(); ++k) {
+    const Node& node = graph_.node(id_of(k));
+    if (node.kind != Kind::apply) continue;
+    operands.clear();
+    for (int p = 0; p < graph_.arity(id_of(k)); ++p) operands.push_back(values_[graph_.operand(id_of(k), p).value]);
+    values_[k] = evaluate(node.op, operands, node.dtype);
+  }
+  for (std::size_t k = 0; k < results_.size(); ++k) results_[k] = values_[graph_.outputs[k].value];
+  return results_;
+}
+
+// ---- the scans with a name
+
+namespace {
+
+Op op_of(AccumulatorId acc) {
+  switch (acc) {
+    case AccumulatorId::sum: return Op::add;
+    case AccumulatorId::prod: return Op::multiply;
+    case AccumulatorId::max: return Op::maximum;
+    case AccumulatorId::min: return Op::minimum;
+    case AccumulatorId::any: return Op::logical_or;
+    case AccumulatorId::all: return Op::logical_and;
+    default: break;
+  }
+  fail(ErrorKind::unsupported, concat("scan: ", name_of(acc), " has no scan"));
+}
+
+std::shared_ptr<const Recurrence> make_builtin(AccumulatorId acc, DType element, DType result) {
+  const DType carried = is_floating(result) && size_of(result) == 2 ? f32 : result;
+  auto made = std::make_shared<Recurrence>();
+  made->name = name_of(acc);
+  made->start = {unit(acc, carried)};
+  made->step.name = "step";
+  const Expr state = made->step.input("s0", carried, {}), x = made->step.input("x0", element, {});
+  const Expr next = elementwise(op_of(acc), {state, cast(cast(x, result), carried)});
+  made->step.outputs = {next.id(), cast(next, result).id()};
+  made->finish.name = "finish";
+  const Expr last = made->finish.input("s0", carried, {});
+  made->finish.outputs = {cast(last, result).id()};
+  return made;
+}
+
+}  // namespace
+
+std::shared_ptr<const Recurrence> builtin_scan(AccumulatorId acc, DType element, DType result) {
+  static std::mutex mutex;
+  static std::map<std::tuple<AccumulatorId, DType, DType>, std::shared_ptr<const Recurrence>> made;
+  const std::lock_guard lock(mutex);
+  auto& entry = made[{acc, element, result}];
+  if (!entry) entry = make_builtin(acc, element, result);
+  return entry;
+}
+
+}  // namespace weft
