@@ -24,6 +24,7 @@ struct AxisCost {
   double unit = 0;                      // weight of accesses that are contiguous along the axis
   double other = 0;                     // weight of accesses that jump along the axis
   bool folded = false;
+  double carried = 0;                   // elements of recurrences along the axis
   double kept_beside = 0;               // largest result of a fold over this axis, in elements
 };
 
@@ -50,6 +51,8 @@ class Costs {
         for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], volume);
       }
       add_folds(nest, node, placed);
+      for (int axis : carried_axes(node))
+        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0) costs_[static_cast<std::size_t>(own)].carried += volume * node_cost(node);
     }
   }
   double arithmetic() const { return arithmetic_; }
@@ -88,11 +91,11 @@ class Costs {
 int choose_lanes(const Nest& nest, const Costs& costs) {
   int best = 0;
   // A gather costs about eight times a contiguous load, and an array that does not follow the axis is loaded outside the
-  // loop. A loop of fewer than sixteen elements wastes lanes and its start.
+  // loop. A loop of fewer than sixteen elements wastes lanes and its start. Recurrences run one element at a time.
   auto cost_of = [&](int axis) {
     const AxisCost& cost = costs[axis];
     const double hint = static_cast<double>(nest.axes[static_cast<std::size_t>(axis)].hint);
-    return (cost.unit + 8 * cost.other + costs.arithmetic()) / (hint < 16 ? 0.4 * std::max(1.0, hint) / 16 : 1.0);
+    return (cost.unit + 8 * cost.other + 6 * cost.carried + costs.arithmetic()) / (hint < 16 ? 0.4 * std::max(1.0, hint) / 16 : 1.0);
   };
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
     const double mine = cost_of(axis), other = cost_of(best);
@@ -129,7 +132,7 @@ bool follows_root_alone(const Nest& nest, const Placed& placed) {
 Index choose_block(const Graph& graph, const Nest& nest) {
   double alone = 0, rows = 0, row_bytes = 0;
   for (const Placed& placed : nest.nodes) {
-    const double cost = op_cost(graph.node(placed.node).op);
+    const double cost = node_cost(graph.node(placed.node));
     if (follows_root_alone(nest, placed)) { alone += cost; continue; }
     double elements = 1;
     for (int axis : placed.axes)
@@ -146,6 +149,7 @@ struct WorkLoop {
   LoopVar var;
   int phase = 0;
   int weight = 0;
+  bool carries = false;                                         // a recurrence over the loop's own axis
   std::vector<std::pair<int, int>> items;                       // (phase, node >= 0 | ~loop)
   std::map<std::pair<int, Part>, std::vector<int>> inner;       // loops by variable, in creation order
 };
@@ -169,8 +173,8 @@ class TreeBuilder {
   std::vector<LoopVar> path_of(const Placed& placed) const {
     std::vector<LoopVar> path;
     for (const LoopVar& var : nest_.vars)
-      if (std::find(placed.axes.begin(), placed.axes.end(), var.axis) != placed.axes.end()) path.push_back(var);
-    if (nest_.block > 0 && follows_root_alone(nest_, placed)) path.back().part = Part::vector;
+      if (var.axis < 0 || std::find(placed.axes.begin(), placed.axes.end(), var.axis) != placed.axes.end()) path.push_back(var);
+    if (nest_.block > 0 && !path.empty() && follows_root_alone(nest_, placed)) path.back().part = Part::vector;
     return path;
   }
   bool folds(const Placed& placed, int axis) const {
@@ -224,7 +228,9 @@ class TreeBuilder {
       if (last) {
         position.phase = phase;
         loops_[static_cast<std::size_t>(current)].items.emplace_back(phase, k);
-        loops_[static_cast<std::size_t>(current)].weight += op_cost(graph_.node(placed.node).op);
+        loops_[static_cast<std::size_t>(current)].weight += node_cost(graph_.node(placed.node));
+        for (int axis : carried_axes(graph_.node(placed.node)))
+          loops_[static_cast<std::size_t>(current)].carries |= path.back().axis >= 0 && placed.axes[static_cast<std::size_t>(axis)] == path.back().axis;
         return;
       }
       current = enter(current, path[depth + 1], phase);
@@ -242,7 +248,7 @@ class TreeBuilder {
       if (item >= 0) level.body.emplace_back(nest_.nodes[static_cast<std::size_t>(item)].node);
       else level.body.emplace_back(build(~item)), inner = true;
     }
-    level.lanes = !inner && level.var.axis >= 0 && !level.var.splits() && index != 0;
+    level.lanes = !inner && !loop.carries && level.var.axis >= 0 && !level.var.splits() && index != 0;
     return level;
   }
 
@@ -262,14 +268,29 @@ bool folds_axis(const Graph& graph, const Nest& nest, int axis) {
 
 }  // namespace
 
-void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) {
-  if (!nest.axes.empty()) {
-    const Costs costs(graph, hints, schedule, nest);
-    nest.lanes = choose_lanes(nest, costs);
-    const int root = choose_root(nest, costs, nest.lanes);
-    std::vector<int> others;
-    for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
-    std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs[a].stride, a) < std::pair(-costs[b].stride, b); });
+namespace {
+
+// The axes of a recurrence over several nest in visiting order: they trade places among themselves.
+void keep_visiting_order(const Graph& graph, Nest& nest) {
+  for (const Placed& placed : nest.nodes) {
+    std::vector<int> wanted;
+    for (int axis : carried_axes(graph.node(placed.node)))
+      if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0) wanted.push_back(own);
+    std::size_t next = 0;
+    for (LoopVar& var : nest.vars)
+      if (std::find(wanted.begin(), wanted.end(), var.axis) != wanted.end()) var.axis = wanted[next++];
+  }
+  nest.lanes = nest.vars.back().axis;
+}
+
+// The loop variables, outermost first. Without a root the nest runs once.
+void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root) {
+  std::vector<int> others;
+  for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
+  std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs[a].stride, a) < std::pair(-costs[b].stride, b); });
+  if (root < 0) {
+    nest.vars.push_back({-1, Part::element});
+  } else {
     const bool folded = folds_axis(graph, nest, root);
     nest.vars.push_back({root, Part::tile});
     nest.block = root == nest.lanes ? 0 : choose_block(graph, nest);
@@ -278,8 +299,19 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
     else nest.vars.clear();
     if (nest.block > 0 && folded) nest.vars.push_back({root, Part::block});
     if (root != nest.lanes) nest.vars.push_back({root, Part::element});
-    for (int axis : others) nest.vars.push_back({axis, Part::element});
-    nest.vars.push_back({nest.lanes, Part::element});
+  }
+  for (int axis : others) nest.vars.push_back({axis, Part::element});
+  nest.vars.push_back({nest.lanes, Part::element});
+}
+
+}  // namespace
+
+void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) {
+  if (!nest.axes.empty()) {
+    const Costs costs(graph, hints, schedule, nest);
+    nest.lanes = choose_lanes(nest, costs);
+    order_loops(graph, nest, costs, choose_root(nest, costs, nest.lanes));
+    keep_visiting_order(graph, nest);
   }
   nest.root = TreeBuilder(graph, nest).build();
 }

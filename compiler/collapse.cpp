@@ -52,6 +52,8 @@ class Collapser {
       const auto folds = [&](int axis) { return std::find(placed.axes.begin() + node.kept, placed.axes.end(), axis) != placed.axes.end(); };
       if (folds(outer) || folds(inner) || has(outer) != has(inner)) return false;
       if (node.kind == Kind::update && has(outer)) return false;
+      for (int axis : carried_axes(node))
+        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0 && (own == outer || own == inner)) return false;
       for (int k = 0; k < graph_.arity(placed.node); ++k) {
         const NodeId id = graph_.operand(placed.node, k);
         const Node& operand = graph_.node(id);

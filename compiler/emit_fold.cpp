@@ -56,7 +56,7 @@ void KernelEmitter::start_folds(const Loop& loop, bool ordered) {
     const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
     const FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     if (fold.ordered != ordered) continue;
-    const Scalar start = unit(fold.accumulator, fold.dtype);
+    const Scalar start = fold.start ? *fold.start : unit(fold.accumulator, fold.dtype);
     if (!state.registers.empty()) {
       for (auto* acc : state.registers) b_.CreateStore(constant_value(context_, start, lane_count), acc);
     } else if (fold.row < 0) {
@@ -139,7 +139,7 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
-    if (!fold.ordered && fold.row < 0) {
+    if (!fold.ordered && fold.result >= 0) {
       Value* value = nullptr;
       if (state.registers.empty()) {
         value = across_lanes(fold, from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, state.slots), state.cell), fold.dtype));

@@ -77,6 +77,12 @@ void KernelEmitter::emit_item(const Item& item) {
     std::vector<DType> dtypes;
     for (const Arg& arg : compute->args) operands.push_back(scalar(arg)), dtypes.push_back(dtype_of_arg(arg));
     scalars_[static_cast<std::size_t>(compute->result)] = emit_op(b_, compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)]);
+  } else if (auto* read = std::get_if<ReadState>(&item)) {
+    const DType dtype = program_.folds[static_cast<std::size_t>(read->fold)].dtype;
+    scalars_[static_cast<std::size_t>(read->result)] = from_memory(b_.CreateLoad(memory_type(context_, dtype, 1), folds_[static_cast<std::size_t>(read->fold)].cell), dtype);
+  } else if (auto* write = std::get_if<WriteState>(&item)) {
+    const DType dtype = program_.folds[static_cast<std::size_t>(write->fold)].dtype;
+    b_.CreateStore(to_memory(scalar(write->value), dtype), folds_[static_cast<std::size_t>(write->fold)].cell);
   } else {
     const auto& accumulate = std::get<Accumulate>(item);
     const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate.fold)];

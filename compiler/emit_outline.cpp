@@ -36,6 +36,12 @@ void collect(const Program& program, const Item& item, Uses& uses) {
   } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
     uses.folds.insert(accumulate->fold);
     read(accumulate->value);
+  } else if (auto* state = std::get_if<ReadState>(&item)) {
+    uses.folds.insert(state->fold);
+    uses.made.insert(state->result);
+  } else if (auto* written = std::get_if<WriteState>(&item)) {
+    uses.folds.insert(written->fold);
+    read(written->value);
   } else {
     read(std::get<Store>(item).value);
   }

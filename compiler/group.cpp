@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstdint>
 #include <map>
+#include <set>
 
 #include "schedule.h"
 
@@ -16,6 +17,8 @@ namespace {
 struct Draft {
   Nest nest;
   std::uint64_t roots = 0;                             // bit a: axis a can be the root
+  bool runs_once = false;                              // recurrences carry every axis
+  std::set<std::pair<int, int>> nested;                // (a, b): a runs outside b, for a recurrence over both
   std::map<std::pair<NodeId, int>, int> array_axes;    // (array, dimension) -> nest axis, from the first access
 };
 
@@ -117,7 +120,7 @@ class Grouper {
     if (!bind_to_reader(id, reader, nest, axes)) return false;
     std::uint64_t mine = 0;
     for (int axis : axes) if (axis >= 0) mine |= std::uint64_t{1} << axis;
-    if (draft.nest.axes.empty() ? mine != 0 : (draft.roots & mine) == 0) return false;
+    if (draft.nest.axes.empty() ? mine != 0 : draft.runs_once ? mine == 0 : (draft.roots & mine) == 0) return false;
     admit(id, nest, std::move(axes), draft.nest.axes.empty() ? 0 : draft.roots & mine);
     return true;
   }
@@ -226,12 +229,31 @@ class Grouper {
     const bool bound = bind_rest(node, draft, axes, fresh || related);
     std::uint64_t mine = 0;
     for (int axis : axes) if (axis >= 0) mine |= std::uint64_t{1} << axis;
-    const std::uint64_t roots = (fresh ? mine : draft.roots & mine) & ~folded;
-    if (!bound || (has_axes && roots == 0)) {
+    std::uint64_t carried = 0;
+    std::vector<int> order;
+    for (int axis : carried_axes(node))
+      if (const int own = axes[static_cast<std::size_t>(axis)]; own >= 0) carried |= std::uint64_t{1} << own, order.push_back(own);
+    const std::uint64_t roots = (fresh ? mine : draft.roots & mine) & ~folded & ~carried;
+    const bool once = fresh ? carried != 0 && roots == 0 : draft.runs_once && related;
+    if (!bound || !nests_in(draft, order) || (has_axes && (draft.runs_once ? !once : roots == 0 && !once))) {
       draft.nest.axes.resize(axes_before);
       return false;
     }
+    draft.runs_once = once;
+    for (std::size_t b = 0; b < order.size(); ++b)
+      for (std::size_t a = 0; a < b; ++a) draft.nested.emplace(order[a], order[b]);
     admit(id, nest, std::move(axes), roots);
+    return true;
+  }
+  // Whether loops over these axes can nest in this order: no recurrence of the nest wants another one.
+  static bool nests_in(const Draft& draft, const std::vector<int>& order) {
+    if (order.size() < 2 || draft.nested.empty()) return true;
+    for (const auto& [outer, inner] : draft.nested)
+      if (std::find(order.begin(), order.end(), outer) == order.end() && std::find(order.begin(), order.end(), inner) == order.end()) continue;
+      else {
+        const auto a = std::find(order.begin(), order.end(), outer), b = std::find(order.begin(), order.end(), inner);
+        if (a == order.end() || b == order.end() || a > b) return false;
+      }
     return true;
   }
 

@@ -64,17 +64,17 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
   for (std::size_t k = 0; k < count; ++k) p.place_of[nest.nodes[k].node] = static_cast<int>(k);
   number_loops(nest.root, -1, 0, p);
   std::vector<int> cost(count, 0), weight(p.loops.size(), 0);
-  for (std::size_t k = 0; k < count; ++k) weight[static_cast<std::size_t>(p.home[k])] += op_cost(graph.node(nest.nodes[k].node).op);
+  for (std::size_t k = 0; k < count; ++k) weight[static_cast<std::size_t>(p.home[k])] += node_cost(graph.node(nest.nodes[k].node));
   std::vector<std::set<int>> demand(count);
   for (std::size_t k = 0; k < count; ++k) {
     p.result_home.push_back(loop_of_result(graph, nest, p, static_cast<int>(k)));
     const NodeId id = nest.nodes[k].node;
-    cost[k] = op_cost(graph.node(id).op);
+    cost[k] = node_cost(graph.node(id));
     for (int operand = 0; operand < graph.arity(id); ++operand) {
       const NodeId made = graph.operand(id, operand);
       auto found = p.place_of.find(made);
       const bool in_nest = found != p.place_of.end();
-      const bool fold = in_nest && graph.node(made).mode == Mode::accumulate;
+      const bool fold = in_nest && (graph.node(made).mode == Mode::accumulate || graph.node(made).kind == Kind::recurrence);
       const bool literal = graph.node(made).kind == Kind::constant && graph.node(made).kept == 0;
       const bool outer = in_nest && p.result_home[static_cast<std::size_t>(found->second)] != p.home[k] &&
                          p.encloses(p.result_home[static_cast<std::size_t>(found->second)], p.home[k]);

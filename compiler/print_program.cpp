@@ -57,7 +57,7 @@ class Printer {
       else if (program_.is_tiled(l.var.axis)) out_ += program_.block > 0 ? " within block" : " within unit";
       for (int f : l.folds) {
         const Fold& fold = program_.folds[static_cast<std::size_t>(f)];
-        out_ += (f == l.folds.front() ? ", folds " : ", ") + name(fold.node) + " by " + std::string(name_of(fold.accumulator)) + " " + to_text(fold.dtype);
+        out_ += (f == l.folds.front() ? fold.start ? ", carries " : ", folds " : ", ") + (fold.start ? "s" + std::to_string(f) + " from " + to_text(*fold.start) : name(fold.node) + " by " + std::string(name_of(fold.accumulator))) + " " + to_text(fold.dtype);
         if (fold.row >= 0) out_ += " in " + buffer(fold.row);
       }
       out_ += " {\n";
@@ -69,7 +69,7 @@ class Printer {
     out_ += indent + "}\n";
     for (int f : l.folds) {
       const Fold& fold = program_.folds[static_cast<std::size_t>(f)];
-      if (fold.result >= 0) out_ += indent + "t" + std::to_string(fold.result) + " = " + name(fold.node) + "\n";
+      if (fold.result >= 0) out_ += indent + "t" + std::to_string(fold.result) + " = " + (fold.start ? "s" + std::to_string(f) : name(fold.node)) + "\n";
     }
   }
   std::string line(const Item& item) const {
@@ -82,6 +82,8 @@ class Printer {
     }
     if (auto* accumulate = std::get_if<Accumulate>(&item))
       return name(program_.folds[static_cast<std::size_t>(accumulate->fold)].node) + " += " + arg(accumulate->value);
+    if (auto* read = std::get_if<ReadState>(&item)) return "t" + std::to_string(read->result) + " = s" + std::to_string(read->fold);
+    if (auto* write = std::get_if<WriteState>(&item)) return "s" + std::to_string(write->fold) + " = " + arg(write->value);
     const auto& store = std::get<Store>(item);
     return "store " + buffer(store.buffer) + at(store.at) + " = " + arg(store.value);
   }
@@ -116,6 +118,11 @@ class Checker {
         make(compute->result);
       } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
         use(accumulate->value);
+      } else if (auto* read = std::get_if<ReadState>(&item)) {
+        WEFT_ASSERT(l.mark != Mark::lanes, "a state in a register of a lanes loop in ", program_.name);
+        make(read->result);
+      } else if (auto* write = std::get_if<WriteState>(&item)) {
+        use(write->value);
       } else {
         use(std::get<Store>(item).value);
       }

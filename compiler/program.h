@@ -1,6 +1,6 @@
 // How each nest computes its values: the tree of loops with loads, folds, rows and stores. One Program per nest.
 //
-// Five forms: Loop, Load, Compute, Accumulate, Store. Values are numbered and assigned once. A value made in a loop
+// Five forms: Loop, Load, Compute, Accumulate, Store; recurrences read and write their states. Values are numbered and assigned once. A value made in a loop
 // marked `lanes` is a vector; a value from an outer loop is a scalar, spread where a vector is needed. Every load stands
 // in the outermost loop that knows its index, so an operand of lesser rank is loaded once per iteration of its own loop.
 #pragma once
@@ -62,8 +62,17 @@ struct Store {
   std::vector<Subscript> at;
   Arg value;
 };
+// The state of a recurrence in a register of the loop that carries it: before and after an element.
+struct ReadState {
+  int fold;
+  int result;
+};
+struct WriteState {
+  int fold;
+  Arg value;
+};
 struct Loop;
-using Item = std::variant<Loop, Load, Compute, Accumulate, Store>;
+using Item = std::variant<Loop, Load, Compute, Accumulate, Store, ReadState, WriteState>;
 
 enum class Mark : std::uint8_t { once, units, block, serial, lanes };
 struct Loop {
@@ -74,11 +83,12 @@ struct Loop {
   int weight = 0;                       // vector instructions of the body
 };
 
-struct Fold {
+struct Fold {                           // or one state of a recurrence, which starts at `start`
   NodeId node;
   AccumulatorId accumulator = AccumulatorId::sum;
   DType dtype = f64;
-  int axis = 0;                         // the folded axis
+  std::optional<Scalar> start;          // a recurrence
+  int axis = 0;                         // the folded axis; of a recurrence the outermost one that carries
   bool ordered = false;                 // float sum or product: slots, leaves and tree
   std::vector<int> row_axes;            // kept axes inside the folded loop, outermost first
   int result = -1;                      // the value after the loop, if there are no row axes

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <weft/recurrence.h>
+
 namespace weft {
 
 int op_cost(Op op) {
@@ -16,6 +18,23 @@ int op_cost(Op op) {
     case Op::power: case Op::lgamma: case Op::digamma: case Op::trigamma: return 60;
     default: return 1;
   }
+}
+
+std::vector<int> carried_axes(const Node& node) {
+  if (node.kind != Kind::recurrence) return {};
+  if (node.mode == Mode::scan) return {std::get<Recurring>(node.payload).axis};
+  std::vector<int> axes;
+  for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis) axes.push_back(axis);
+  return axes;
+}
+
+int node_cost(const Node& node) {
+  if (node.kind != Kind::recurrence) return op_cost(node.op);
+  const Graph& step = std::get<Recurring>(node.payload).recurrence->step;
+  int cost = 1;
+  for (std::size_t k = 0; k < step.size(); ++k)
+    if (step.node(id_of(k)).kind == Kind::apply) cost += op_cost(step.node(id_of(k)).op);
+  return std::min(cost, 1000);
 }
 
 Schedule make_schedule(const Graph& graph, const Hints& hints) {

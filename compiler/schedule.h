@@ -6,6 +6,7 @@
 //   S1 each live node has one home loop      S2 it sits under loops covering its domain
 //   S3 producers come first, or are stored by an earlier nest
 //   S4 only the root is split over threads   S5 lanes only innermost
+//   S7 a loop over an axis that carries a recurrence is serial, and its axes nest in visiting order
 //   S6 a node folding over the root axis is a merge: its value exists after the nest
 #pragma once
 #include <string>
@@ -62,8 +63,8 @@ struct Level {
 struct Nest {
   std::vector<NestAxis> axes;
   std::vector<Placed> nodes;                           // in id order
-  std::uint64_t roots = 0;                             // bit a: axis a can be the root
-  std::vector<LoopVar> vars;                           // outermost first; empty: rank-0 work, run once
+  std::uint64_t roots = 0;                             // bit a: axis a can be the root; none: the nest runs once
+  std::vector<LoopVar> vars;                           // outermost first; empty or the first one without an axis: run once
   Index unit = 1;                                      // elements of the root axis per unit of parallel work
   Index block = 0;                                     // > 0: values that follow the root alone run as vectors over blocks
   int lanes = -1;                                      // the axis that runs as vectors
@@ -86,7 +87,11 @@ Schedule make_schedule(const Graph& graph, const Hints& hints);                 
 std::string to_text(const Graph& graph, const Schedule& schedule);                                   // arrays in layout F end in f
 void verify(const Graph& graph, const Schedule& schedule);                                           // throws Error(internal)
 
-// Estimated cost of an op in vector instructions.
+// The domain axes along which a recurrence carries its states; none for other nodes. In visiting order.
+std::vector<int> carried_axes(const Node& node);
+
+// Estimated cost of an op, or of one element of a node, in vector instructions.
 int op_cost(Op op);
+int node_cost(const Node& node);
 
 }  // namespace weft

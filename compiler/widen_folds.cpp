@@ -23,7 +23,7 @@ Graph widen_folds(const Graph& graph) {
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const NodeId id = id_of(k);
     const Node& node = graph.node(id);
-    if (node.mode != Mode::broadcast && is_half(node.dtype)) rebuild.set(id, fold_in_f32(rebuild.to, node, rebuild.operands(id)));
+    if (node.kind == Kind::apply && node.mode != Mode::broadcast && is_half(node.dtype)) rebuild.set(id, fold_in_f32(rebuild.to, node, rebuild.operands(id)));
     else rebuild.copy(id);
   }
   return rebuild.finish();

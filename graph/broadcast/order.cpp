@@ -28,7 +28,7 @@ struct Plan {
   std::vector<bool> needed;        // by node of the trace
   std::vector<std::size_t> used;   // inputs, ascending
   Shape shape;                     // of the output
-  AccumulatorId accumulator;       // folds inputs of a rank above shape.size()
+  ModeSpec mode;                   // folds inputs of a rank above shape.size()
 };
 
 Graph& check_inputs(const std::vector<Expr>& inputs) {
@@ -112,15 +112,21 @@ Shape shared_axes(Order order, const Shape& full, std::size_t rank) {
 
 void check_mode(const ModeSpec& mode, std::size_t output) {
   const bool accumulates = mode.mode == Mode::accumulate;
-  WEFT_REQUIRE(accumulates == (mode.accumulator != AccumulatorId::none), usage, "elemwise: output ", output, " has mode ",
+  WEFT_REQUIRE(accumulates == (mode.accumulator != AccumulatorId::none || mode.own), usage, "elemwise: output ", output, " has mode ",
                accumulates ? "accumulate without an accumulator\n  write accumulate(sum), or another accumulator"
                            : "broadcast with an accumulator\n  write Mode::broadcast, or accumulate(sum)");
+}
+
+DType folded_dtype(const Expr& x, const ModeSpec& mode) {
+  if (!mode.own) return reduced_dtype(x, mode.accumulator);
+  const Graph& finish = mode.own->recurrence({x.dtype()})->finish;
+  return finish.node(finish.outputs[0]).dtype;
 }
 
 Plan plan_output(const std::vector<Expr>& inputs, Order order, const ModeSpec& mode, std::size_t output, std::shared_ptr<Trace> trace,
                  const ElemwiseFunction& function) {
   check_mode(mode, output);
-  Plan plan{std::move(trace), {}, {}, {}, {}, mode.accumulator};
+  Plan plan{std::move(trace), {}, {}, {}, {}, mode};
   plan.root = plan.trace->results[output].id();
   plan.needed = needed_nodes(*plan.trace->graph, plan.root);
   for (std::size_t k = 0; k < inputs.size(); ++k)
@@ -137,7 +143,7 @@ Plan plan_output(const std::vector<Expr>& inputs, Order order, const ModeSpec& m
   bool changed = false;
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const bool folds = std::binary_search(plan.used.begin(), plan.used.end(), k) && inputs[k].rank() > least;
-    dtypes.push_back(folds ? reduced_dtype(inputs[k], mode.accumulator) : inputs[k].dtype());
+    dtypes.push_back(folds ? folded_dtype(inputs[k], mode) : inputs[k].dtype());
     changed |= dtypes.back() != inputs[k].dtype();
   }
   if (!changed) return plan;
@@ -150,13 +156,14 @@ Plan plan_output(const std::vector<Expr>& inputs, Order order, const ModeSpec& m
 }
 
 // The input, its surplus axes folded. Order f folds the first axis first, c the last: each is the other's transpose.
-Expr fold_surplus(const Expr& x, Order order, AccumulatorId acc, int rank) {
+Expr fold_surplus(const Expr& x, Order order, const ModeSpec& mode, int rank) {
   std::vector<int> axes;
   if (order == Order::c)
     for (int axis = rank; axis < x.rank(); ++axis) axes.push_back(axis);
   else
     for (int axis = x.rank() - rank - 1; axis >= 0; --axis) axes.push_back(axis);
-  return fold_axes(x, acc, axes, false, reduced_dtype(x, acc), order);
+  if (mode.own) return reduce(x, *mode.own, axes, false, order);
+  return fold_axes(x, mode.accumulator, axes, false, reduced_dtype(x, mode.accumulator), order);
 }
 
 // Adds the planned nodes; each over the axes that its own operands have.
@@ -198,15 +205,16 @@ std::vector<Expr> elemwise(const std::vector<Expr>& inputs, Order order, const s
   std::vector<Plan> plans;
   for (std::size_t k = 0; k < modes.size(); ++k) plans.push_back(plan_output(inputs, order, modes[k], k, trace, function));
   // Everything is checked: from here on nodes are added. Outputs share what they fold alike.
-  std::map<std::tuple<std::size_t, AccumulatorId, std::size_t>, Expr> folded;
+  std::map<std::tuple<std::size_t, AccumulatorId, const Recurrence*, std::size_t>, Expr> folded;
   std::vector<Expr> outputs;
   for (const Plan& plan : plans) {
     std::vector<Expr> sources = inputs;
     for (std::size_t k : plan.used) {
       if (static_cast<std::size_t>(inputs[k].rank()) <= plan.shape.size()) continue;
       // not `!fold`: on Exprs that is logical_not
-      Expr& fold = folded[{k, plan.accumulator, plan.shape.size()}];
-      if (!static_cast<bool>(fold)) fold = fold_surplus(inputs[k], order, plan.accumulator, static_cast<int>(plan.shape.size()));
+      const Recurrence* own = plan.mode.own ? plan.mode.own->recurrence({inputs[k].dtype()}).get() : nullptr;
+      Expr& fold = folded[{k, plan.mode.accumulator, own, plan.shape.size()}];
+      if (!static_cast<bool>(fold)) fold = fold_surplus(inputs[k], order, plan.mode, static_cast<int>(plan.shape.size()));
       sources[k] = fold;
     }
     outputs.push_back(build_output(graph, order, plan, sources));

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include <weft/expr.h>
+#include <weft/recurrence.h>
 
 namespace weft {
 
@@ -32,9 +32,12 @@ struct ModeSpec {
   ModeSpec(Mode output_mode) : mode(output_mode) {}           // Mode::broadcast; accumulate needs an accumulator
   ModeSpec(Mode output_mode, AccumulatorId acc) : mode(output_mode), accumulator(acc) {}
   Mode mode;
+  ModeSpec(const Accumulator& acc) : mode(Mode::accumulate), own(acc) {}
   AccumulatorId accumulator = AccumulatorId::none;
+  std::optional<Accumulator> own;                             // of the user's; then `accumulator` is none
 };
 inline ModeSpec accumulate(AccumulatorId acc) { return {Mode::accumulate, acc}; }
+inline ModeSpec accumulate(const Accumulator& acc) { return acc; }
 inline ModeSpec accumulate(Reduction reduction) { return {Mode::accumulate, accumulator_of(reduction)}; }   // accumulate(sum)
 
 // Run-time arity: as many modes as the function returns Exprs.

@@ -126,39 +126,44 @@ template <class T> Accumulator::Results state_list(const T& result) {
   else return Accumulator::Results(std::begin(result), std::end(result));
 }
 
+template <class T, std::size_t... K> std::tuple<std::enable_if_t<(K < SIZE_MAX), T>...> repeat(std::index_sequence<K...>);
+template <std::size_t N> using Tuple = decltype(repeat<Expr>(std::make_index_sequence<N>()));   // of N Exprs
 template <std::size_t... K> auto spread(const Accumulator::States& list, std::index_sequence<K...>) { return std::tuple{list[K]...}; }
-template <std::size_t N> auto tuple_of(const Accumulator::States& list) { return spread(list, std::make_index_sequence<N>()); }
+template <std::size_t N> Tuple<N> tuple_of(const Accumulator::States& list) { return spread(list, std::make_index_sequence<N>()); }
+template <class F, class Arguments> inline constexpr bool takes = false;
+template <class F, class... As> inline constexpr bool takes<F, std::tuple<As...>> = std::is_invocable_v<const F&, As...>;
 
-// Calls f with lists as it wants them: one tuple per list, or all spread out, or std::vectors.
-template <std::size_t N, class F> Accumulator::Results call_state(const F& f, const Accumulator::States& state) {
-  auto tuple = tuple_of<N>(state);
-  if constexpr (requires { std::apply(f, tuple); }) return state_list(std::apply(f, tuple));
-  else if constexpr (requires { f(tuple); }) return state_list(f(tuple));
-  else return state_list(f(state));
+// The lambdas take a tuple state as a tuple or spread out. What is asked first decides for lambdas of `auto`.
+template <std::size_t N, class F> Accumulator::Results call_finish(const F& f, const Accumulator::States& state) {
+  if constexpr (takes<F, Tuple<N>>) return state_list(std::apply(f, tuple_of<N>(state)));
+  else return state_list(f(tuple_of<N>(state)));
 }
 template <std::size_t N, class F> Accumulator::Results call_combine(const F& f, const Accumulator::States& a, const Accumulator::States& b) {
-  auto left = tuple_of<N>(a), right = tuple_of<N>(b);
-  if constexpr (N == 1 && requires { f(a[0], b[0]); }) return state_list(f(a[0], b[0]));
-  else if constexpr (N > 1 && requires { f(left, right); }) return state_list(f(left, right));
-  else if constexpr (requires { std::apply(f, std::tuple_cat(left, right)); }) return state_list(std::apply(f, std::tuple_cat(left, right)));
-  else return state_list(f(a, b));
+  if constexpr (N == 1) return state_list(f(a[0], b[0]));
+  else if constexpr (takes<F, std::tuple<Tuple<N>, Tuple<N>>>) return state_list(f(tuple_of<N>(a), tuple_of<N>(b)));
+  else return state_list(std::apply(f, std::tuple_cat(tuple_of<N>(a), tuple_of<N>(b))));
 }
-// step(state, x...): the number of elements is known when the lambda is called; up to four.
-template <std::size_t N, std::size_t M, class F> bool call_step(const F& f, const Accumulator::States& state, const Accumulator::States& xs, Accumulator::Results& out) {
+// step(state, x...): the number of elements is known when it is called; up to four.
+template <std::size_t N, class F, std::size_t... M> constexpr bool takes_tuple_state(std::index_sequence<M...>) {
+  return N > 1 && (takes<F, decltype(std::tuple_cat(std::tuple<Tuple<N>>(), Tuple<M + 1>()))> || ...);
+}
+template <std::size_t N, std::size_t M, class F>
+bool call_step(const F& f, const Accumulator::States& state, const Accumulator::States& xs, Accumulator::Results& out) {
   if (xs.size() != M) return false;
-  auto states = tuple_of<N>(state);
-  auto elements = tuple_of<M>(xs);
-  if constexpr (N > 1 && requires { std::apply(f, std::tuple_cat(std::tuple{states}, elements)); })
-    out = state_list(std::apply(f, std::tuple_cat(std::tuple{states}, elements)));
-  else if constexpr (requires { std::apply(f, std::tuple_cat(states, elements)); })
-    out = state_list(std::apply(f, std::tuple_cat(states, elements)));
-  else return false;
+  if constexpr (takes_tuple_state<N, F>(std::make_index_sequence<4>())) {
+    using Arguments = decltype(std::tuple_cat(std::tuple<Tuple<N>>(), Tuple<M>()));
+    if constexpr (takes<F, Arguments>) out = state_list(std::apply(f, Arguments(std::tuple_cat(std::tuple<Tuple<N>>(tuple_of<N>(state)), tuple_of<M>(xs)))));
+    else return false;
+  } else if constexpr (takes<F, Tuple<N + M>>) {
+    out = state_list(std::apply(f, std::tuple_cat(tuple_of<N>(state), tuple_of<M>(xs))));
+  } else {
+    return false;
+  }
   return true;
 }
 template <std::size_t M, class F> bool call_lift(const F& f, const Accumulator::States& xs, Accumulator::Results& out) {
   if (xs.size() != M) return false;
-  auto elements = tuple_of<M>(xs);
-  if constexpr (requires { std::apply(f, elements); }) out = state_list(std::apply(f, elements));
+  if constexpr (takes<F, Tuple<M>>) out = state_list(std::apply(f, tuple_of<M>(xs)));
   else return false;
   return true;
 }
@@ -202,7 +207,7 @@ Accumulator Accumulator::monoid(std::string name, Unit unit, Lift lift, Combine 
     return out;
   };
   definition.step = [combine](const States& a, const States& b) { return detail::call_combine<count>(combine, a, b); };
-  definition.finish = [finish](const States& states) { return detail::call_state<count>(finish, states); };
+  definition.finish = [finish](const States& states) { return detail::call_finish<count>(finish, states); };
   return Accumulator(std::move(definition));
 }
 template <class Unit, class Lift, class Combine> Accumulator Accumulator::monoid(std::string name, Unit unit, Lift lift, Combine combine) {
@@ -222,7 +227,7 @@ template <class Init, class Step, class Finish> Accumulator Accumulator::fold(st
       detail::wrong_element_count(name, xs.size());
     return out;
   };
-  definition.finish = [finish](const States& states) { return detail::call_state<count>(finish, states); };
+  definition.finish = [finish](const States& states) { return detail::call_finish<count>(finish, states); };
   return Accumulator(std::move(definition));
 }
 template <class Init, class Step> Accumulator Accumulator::fold(std::string name, Init init, Step step) {

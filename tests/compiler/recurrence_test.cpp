@@ -1,0 +1,101 @@
+// Compiled scans and folds with accumulators of one's own: the interpreter's bits, whatever the axis, layout and threads.
+#include <weft/recurrence.h>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+Accumulator decay() {
+  return Accumulator::fold("decay", 0.5, [](Expr s, Expr x) { return s * 0.25 + x; });
+}
+Accumulator moments() {
+  return Accumulator::fold(
+      "moments", std::tuple(0.0, 0.0, 0.0),
+      [](auto state, Expr x) {
+        const auto [n, mean, m2] = state;
+        const Expr count = n + 1, delta = x - mean, next = mean + delta / count;
+        return std::tuple(count, next, m2 + delta * (x - next));
+      },
+      [](Expr n, Expr mean, Expr m2) { return std::tuple(mean, m2 / n); });
+}
+
+Function compiled(Graph& g, const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, int threads = 1) {
+  static_cast<void>(g);
+  return compile(outputs, inputs, checked(threads));
+}
+
+}  // namespace
+
+TEST_CASE("scans along each axis of a rank-3 array, every dtype") {
+  for (const DType dtype : loop_dtypes) {
+    if (is_boolean(dtype)) continue;
+    CAPTURE(to_text(dtype));
+    Graph g;
+    const Expr x = g.input("x", dtype, {"a", "b", "c"});
+    std::vector<Expr> outputs;
+    for (int axis = 0; axis < 3; ++axis) outputs.insert(outputs.end(), {cumulative_sum(x, axis), cumulative_max(x, axis), cumulative_prod(x, axis)});
+    const Function f = compiled(g, outputs, {x});
+    for (const Dims& shape : {Dims{3, 5, 19}, Dims{1, 33, 2}, Dims{0, 2, 3}, Dims{2, 0, 3}, Dims{4, 4, 1}}) {
+      CAPTURE(to_text(shape));
+      check_call(f, {uniform(dtype, shape)});
+      check_call(f, {counting(dtype, {shape[2], shape[1], shape[0]}).transpose()});
+    }
+  }
+}
+
+TEST_CASE("a scan of a vector, with what comes before and after it") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n"});
+  const Expr s = cumulative_sum(x * x);
+  const Function f = compiled(g, {s, s / sum(x * x), cumulative_sum(s - 1), cumulative_sum(x, 0, {.dtype = std::nullopt, .reverse = true})}, {x});
+  for (const Index n : {0, 1, 2, 15, 16, 17, 1000, 5000}) check_call(f, {uniform(f64, {n})});
+}
+
+TEST_CASE("folds over every subset of axes, both visiting orders") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"a", "b", "c"});
+  std::vector<Expr> outputs;
+  for (const std::vector<int>& axes : std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}})
+    for (const Order order : {Order::c, Order::f}) outputs.push_back(reduce(x, decay(), axes, false, order));
+  for (const Function& f : {compiled(g, outputs, {x}), compiled(g, outputs, {x}, 3)})
+    for (const Dims& shape : {Dims{3, 5, 37}, Dims{1, 2, 1}, Dims{4, 0, 3}, Dims{70, 3, 2}}) {
+      CAPTURE(to_text(shape));
+      check_call(f, {uniform(f64, shape)});
+      check_call(f, {uniform(f64, {shape[2], shape[1], shape[0]}).transpose()});
+    }
+}
+
+TEST_CASE("values of one tuple state share its chain") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const std::vector<Expr> rows = reduce_all({x}, moments(), {1}), columns = reduce_all({x}, moments(), {0});
+  const std::vector<Expr> along = scan_all({x}, moments(), 1);
+  const Function f = compiled(g, {rows[0], rows[1], columns[0], columns[1], along[0], along[1], rows[0] / sqrt(rows[1] + 1)}, {x});
+  for (const Dims& shape : {Dims{5, 40}, Dims{40, 5}, Dims{1, 1}, Dims{3, 0}}) check_call(f, {uniform(f32, shape)});
+  const std::string text = f.program();
+  std::size_t chains = 0;
+  for (std::size_t at = 0; (at = text.find(", carries ", at)) != std::string::npos; ++at) ++chains;
+  CHECK(chains == 2);
+}
+
+TEST_CASE("kept axes run as vectors and over threads, with the same bits") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const std::vector<Expr> outputs{scan(x, decay(), 0), reduce(x, decay(), {0}), cumulative_sum(exp(x), 0)};
+  const Function one = compiled(g, outputs, {x}), four = compiled(g, outputs, {x}, 4);
+  const Array a = uniform(f32, {50, 3000});
+  CHECK(one.program().find("lanes") != std::string::npos);
+  const std::vector<Array> left = one({a}), right = four({a});
+  for (std::size_t k = 0; k < left.size(); ++k) CHECK(difference(left[k], right[k]) == "");
+  check_call(one, {a}, 2);
+}
+
+TEST_CASE("a scan of one element, and an axis of extent one") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n", 1}), s = g.input("s", f64, {1});
+  const Function f = compiled(g, {scan(x, decay(), 1), reduce(x, decay(), {1}), scan(s, decay(), 0), reduce(s, decay()), reduce(x, decay(), std::vector<int>())}, {x, s});
+  check_call(f, {uniform(f64, {20, 1}), uniform(f64, {1})});
+  check_call(f, {uniform(f64, {0, 1}), uniform(f64, {1})});
+}

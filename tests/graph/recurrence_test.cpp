@@ -1,0 +1,191 @@
+// Accumulators of one's own and scans: what they compute, their dtypes, their text, their errors. REQUIREMENTS 139, 140, T5, T8.
+#include <weft/recurrence.h>
+
+#include <cmath>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include <error_text.h>
+#include <weft/elemwise.h>
+#include <weft/passes.h>
+#include <weft/text.h>
+#include <weft/verify.h>
+
+#include "problem.h"
+
+using namespace weft;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Accumulator horner() {
+  return Accumulator::fold("horner", 0.0, [](Expr s, Expr x) { return 10 * s + x; });
+}
+// Numerically stable log of a sum of exponentials: (maximum, sum relative to it).
+Accumulator online_logsumexp() {
+  return Accumulator::monoid(
+      "lse", std::tuple(-infinity, 0.0), [](Expr x) { return std::tuple(x, 1.0); },
+      [](auto a, auto b) {
+        const auto [m, s] = a;
+        const auto [n, t] = b;
+        const Expr top = maximum(m, n);
+        return std::tuple(top, where(m == -infinity, 0, s * exp(m - top)) + where(n == -infinity, 0, t * exp(n - top)));
+      },
+      [](Expr m, Expr s) { return m + log(s); });
+}
+Accumulator moments() {
+  return Accumulator::fold(
+      "moments", std::tuple(0.0, 0.0, 0.0),
+      [](auto state, Expr x) {
+        const auto [n, mean, m2] = state;
+        const Expr count = n + 1, delta = x - mean, next = mean + delta / count;
+        return std::tuple(count, next, m2 + delta * (x - next));
+      },
+      [](Expr n, Expr mean, Expr m2) { return std::tuple(mean, m2 / n); });
+}
+
+}  // namespace
+
+TEST_CASE("a fold visits order c with the last index fastest, order f with the first") {
+  Problem p({doubles({1, 2, 3, 4, 5, 6}, {2, 3})});
+  CHECK(p(reduce(p.x[0], horner())) == Values{123456});
+  CHECK(p(reduce(p.x[0], horner(), all_axes, false, Order::f)) == Values{142536});
+  CHECK(p(reduce(p.x[0], horner(), {1})) == Values{123, 456});
+  CHECK(p(reduce(p.x[0], horner(), {0})) == Values{14, 25, 36});
+  CHECK(reduce(p.x[0], horner(), {0}, true).shape() == Shape{1, 3});
+  CHECK(p(reduce(p.x[0], horner(), std::vector<int>())) == Values{1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("a scan gives the value after every element") {
+  Problem p({doubles({1, 2, 3, 4, 5, 6}, {2, 3})});
+  CHECK(p(scan(p.x[0], horner(), 1)) == Values{1, 12, 123, 4, 45, 456});
+  CHECK(p(scan(p.x[0], horner(), 0)) == Values{1, 2, 3, 14, 25, 36});
+  CHECK(p(cumulative_sum(p.x[0], 1)) == Values{1, 3, 6, 4, 9, 15});
+  CHECK(p(cumulative_prod(p.x[0], 0)) == Values{1, 2, 3, 4, 10, 18});
+  CHECK(p(cumulative_sum(p.x[0], -1, {.dtype = std::nullopt, .reverse = true})) == Values{6, 5, 3, 15, 11, 6});
+}
+
+TEST_CASE("cumulative maximum and minimum propagate NaN from where it stands") {
+  const double nan = std::nan("");
+  Problem p({vec({1, 3, 2, nan, 5})});
+  const Values up = p(cumulative_max(p.x[0])), down = p(cumulative_min(p.x[0]));
+  CHECK(Values(up.begin(), up.begin() + 3) == Values{1, 3, 3});
+  CHECK((std::isnan(up[3]) && std::isnan(up[4])));
+  CHECK(Values(down.begin(), down.begin() + 3) == Values{1, 1, 1});
+  CHECK((std::isnan(down[3]) && std::isnan(down[4])));
+}
+
+TEST_CASE("tuple states, as tuples or spread out, and several values") {
+  Problem p({vec({1, 4, 2, 7})});
+  check_close(p(reduce(p.x[0], online_logsumexp())), {std::log(std::exp(1) + std::exp(4) + std::exp(2) + std::exp(7))});
+  const std::vector<Expr> both = reduce_all({p.x[0]}, moments());
+  REQUIRE(both.size() == 2);
+  check_close(p(both[0]), {3.5});
+  check_close(p(both[1]), {5.25});
+  check_close(p(scan_all({p.x[0]}, moments(), 0)[0]), {1, 2.5, 7.0 / 3, 3.5});
+}
+
+TEST_CASE("several operands broadcast and are one element together") {
+  Problem p({doubles({1, 2, 3, 4, 5, 6}, {2, 3}), vec({10, 20, 30})});
+  const auto dot = Accumulator::fold("dot", 0.0, [](Expr s, Expr x, Expr y) { return s + x * y; });
+  CHECK(p(reduce(std::vector<Expr>{p.x[0], p.x[1]}, dot, {1})) == Values{140, 320});
+  CHECK(p(scan(std::vector<Expr>{p.x[0], p.x[1]}, dot, 0)) == Values{10, 40, 90, 50, 140, 270});
+}
+
+TEST_CASE("no element: what the start finishes as") {
+  Problem p({Array(f64, {2, 0})});
+  const auto product = Accumulator::monoid("product", 1.0, [](Expr x) { return x; }, [](Expr a, Expr b) { return a * b; });
+  CHECK(p(reduce(p.x[0], product, {1})) == Values{1, 1});
+  CHECK(p(reduce(p.x[0], online_logsumexp())) == Values{-infinity});
+  CHECK(p(cumulative_sum(p.x[0], 1)).empty());
+}
+
+TEST_CASE("dtypes: cumulative sums widen as sums do, states grow until the step gives them back") {
+  Graph g;
+  const Expr i = g.input("i", i8, {"n"}), u = g.input("u", u16, {"n"}), h = g.input("h", f16, {"n"}), b = g.input("b", bool_, {"n"});
+  CHECK(cumulative_sum(i).dtype() == i64);
+  CHECK(cumulative_prod(u).dtype() == u64);
+  CHECK(cumulative_sum(h).dtype() == f16);
+  CHECK(cumulative_sum(b).dtype() == i64);
+  CHECK(cumulative_max(i).dtype() == i8);
+  CHECK(cumulative_sum(h, 0, {.dtype = f32, .reverse = false}).dtype() == f32);
+  const auto total = Accumulator::fold("total", 0, [](Expr s, Expr x) { return s + cast(x, i64); });
+  CHECK(reduce(i, total).dtype() == i64);
+  const auto wide = Accumulator::fold("wide", Scalar::of(f64, 0.0), [](Expr s, Expr x) { return s + x; });
+  CHECK(reduce(h, wide).dtype() == f64);
+  const auto weak = Accumulator::fold("weak", 0.0, [](Expr s, Expr x) { return s + x; });
+  CHECK(reduce(h, weak).dtype() == f16);
+}
+
+TEST_CASE("f16 and bf16 are carried in f32 and rounded at each element") {
+  Graph g;
+  const Expr x = g.input("x", f16, {"n"});
+  std::vector<double> ones(4096, 1.0);
+  const Array array = Array::from<double>(ones, {4096});
+  Array half(f16, {4096});
+  copy_elements(array, half);
+  const Array result = interpret({cumulative_sum(x)}, {x}, {half})[0];
+  CHECK(Scalar::load(f16, static_cast<const std::byte*>(result.data()) + 2 * 4095).real() == 4096);
+}
+
+TEST_CASE("elemwise accumulates with an accumulator of one's own") {
+  Problem p({doubles({1, 2, 3, 4, 5, 6}, {2, 3}), vec({10, 20}), vec({1, 2, 3})});
+  const auto product = [](Expr a, Expr b) { return a * b; };
+  CHECK(p(elemwise(p.x[0], p.x[1], Order::c, {accumulate(horner())}, product)) == Values{1230, 9120});
+  CHECK(p(elemwise(p.x[0], p.x[2], Order::f, {accumulate(horner())}, product)) == Values{14, 50, 108});
+}
+
+TEST_CASE("text: definitions come first, equal ones once, names that are taken get a number") {
+  Graph g("g");
+  const Expr x = g.input("x", f64, {"n", 3});
+  const Expr a = reduce(x, horner(), {1}), b = scan(x, horner(), 0), c = reduce(x, Accumulator::fold("horner", 1.0, [](Expr s, Expr e) { return s * e; }));
+  const Expr d = cumulative_sum(x, 1), e = reduce_all({x}, moments(), {0})[1];
+  for (const Expr& out : {a, b, c, d, e}) g.outputs.push_back(out.id());
+  const std::string text = to_text(g);
+  CHECK(text == R"(graph g(%x: f64[n,3]) -> (%0, %1, %2, %3, %5) {
+  define horner(0:f64) {
+    graph step(%s0: f64[], %x0: f64[]) -> (%1, %1) {
+      %0: f64[] = multiply(10, %s0)
+      %1: f64[] = add(%0, %x0)
+    }
+    graph finish(%s0: f64[]) -> (%s0) {
+    }
+  }
+)" + text.substr(text.find("  define horner_2")));
+  CHECK(text.find("  %0: f64[i:n] = fold(j:3) horner(%x[i,j])\n") != std::string::npos);
+  CHECK(text.find("  %1: f64[i:n,j:3] = scan(i) horner(%x[i,j])\n") != std::string::npos);
+  CHECK(text.find("  %2: f64[] = fold(i:n,j:3) horner_2(%x[i,j])\n") != std::string::npos);
+  CHECK(text.find("  %3: f64[i:n,j:3] = scan(j) sum(%x[i,j])\n") != std::string::npos);
+  CHECK(text.find("  %5: f64[i:3] = fold(j:n) moments.1(%x[j,i])\n") != std::string::npos);
+  const Graph again = parse(text);
+  CHECK(same(again, g));
+  CHECK(to_text(again) == text);
+  verify(again);
+  CHECK(to_text(merge_duplicates(extract(g, {x}, {a, reduce(x, horner(), {1})}))).find("fold(j:3)") != std::string::npos);
+}
+
+TEST_CASE("recurrences: errors") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n", 3}), i = g.input("i", i32, {3});
+  CHECK(error_text([&] { cumulative_sum(x); }) == "usage: cumulative_sum: %x has rank 2\n  name the axis");
+  CHECK(error_text([&] { cumulative_sum(x, 2); }) == "shape: cumulative_sum: axis 2 is outside %x of shape [n,3]\n  axes run from -2 to 1");
+  CHECK(error_text([&] { cumulative_sum(i, 0, {.dtype = i16, .reverse = false}); }) ==
+        "dtype: cumulative_sum: %i is i32 and accumulates in i64, which does not fit i16\n  cast the result instead");
+  CHECK(error_text([&] { cumulative_max(x, 0, {.dtype = f32, .reverse = false}); }) == "usage: cumulative_max: keeps the dtype of %x\n  cast the result");
+  CHECK(error_text([&] { scan(x, horner(), 2); }) == "shape: horner: axis 2 is outside the shape [n,3]");
+  CHECK(error_text([&] { reduce(x, horner(), {0, 0}); }) == "shape: horner: axis 0 is named twice");
+  CHECK(error_text([&] { reduce(std::vector<Expr>(), horner()); }) == "usage: horner: expected at least one operand");
+  CHECK(error_text([&] { reduce(std::vector<Expr>{x, x}, horner()); }) == "usage: horner: its function does not take 2 elements");
+  const auto foreign = Accumulator::fold("foreign", 0.0, [&](Expr s, Expr e) { return s + e + x; });
+  CHECK(error_text([&] { reduce(i, foreign); }).find("usage: add: ") == 0);
+  const auto pair = Accumulator::fold("pair", std::tuple(0.0, 0.0), [](Expr s, Expr, Expr e) { return s + e; });
+  CHECK(error_text([&] { reduce(x, pair); }) == "usage: pair: the start has 2 states but step gives 1");
+  const auto narrow = Accumulator::fold("narrow", Scalar::of(i32, 0), [](Expr s, Expr e) { return s + e; });
+  CHECK(error_text([&] { reduce(x, narrow); }) ==
+        "dtype: narrow: step turns state 0 of i32 into f64\n  cast it, or give the start value as a Scalar of the wider dtype");
+  CHECK(error_text([] { Accumulator::fold("2", 0.0, [](Expr s, Expr) { return s; }); }) ==
+        "usage: Accumulator: expected a name of letters, digits and _ that does not start with a digit, got \"2\"");
+  CHECK(g.size() == 2);
+}
