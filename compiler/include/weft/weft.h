@@ -10,5 +10,6 @@
 #include <weft/graph.h>
 #include <weft/interpret.h>
 #include <weft/text.h>
+#include <weft/tml.h>
 #include <weft/verify.h>
 #include <weft/xla.h>
