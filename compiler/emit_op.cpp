@@ -106,10 +106,11 @@ Value* emit_combine(llvm::IRBuilderBase& builder, AccumulatorId accumulator, DTy
   switch (accumulator) {
     case AccumulatorId::sum: return (x + y).value;
     case AccumulatorId::prod: return (x * y).value;
-    case AccumulatorId::max: return max(x, y).value;
-    case AccumulatorId::min: return min(x, y).value;
-    case AccumulatorId::any: return (x | y).value;
-    case AccumulatorId::all: return (x & y).value;
+    case AccumulatorId::max: case AccumulatorId::supremum: return max(x, y).value;
+    case AccumulatorId::min: case AccumulatorId::infimum: return min(x, y).value;
+    case AccumulatorId::any: case AccumulatorId::bitwise_or: return (x | y).value;
+    case AccumulatorId::all: case AccumulatorId::bitwise_and: return (x & y).value;
+    case AccumulatorId::bitwise_xor: return (x ^ y).value;
     case AccumulatorId::none: break;
   }
   fail(ErrorKind::internal, "no such accumulator");

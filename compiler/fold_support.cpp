@@ -6,23 +6,26 @@
 namespace weft {
 namespace {
 
+constexpr bool is_max(AccumulatorId acc) { return acc == AccumulatorId::max || acc == AccumulatorId::supremum; }
+
 template <AccumulatorId acc, class T> T combine_values(T a, T b) {
-  if constexpr (acc == AccumulatorId::any) return static_cast<T>(a | b);
-  else if constexpr (acc == AccumulatorId::all) return static_cast<T>(a & b);
+  if constexpr (acc == AccumulatorId::any || acc == AccumulatorId::bitwise_or) return static_cast<T>(a | b);
+  else if constexpr (acc == AccumulatorId::all || acc == AccumulatorId::bitwise_and) return static_cast<T>(a & b);
+  else if constexpr (acc == AccumulatorId::bitwise_xor) return static_cast<T>(a ^ b);
   else if constexpr (std::is_floating_point_v<T>) {
     if constexpr (acc == AccumulatorId::sum) return a + b;
     else if constexpr (acc == AccumulatorId::prod) return a * b;
     else {
       if (a != a || b != b) return a + b;
-      if (a == b) return std::signbit(a) == (acc == AccumulatorId::max) ? b : a;
-      return (acc == AccumulatorId::max) == (a > b) ? a : b;
+      if (a == b) return std::signbit(a) == is_max(acc) ? b : a;
+      return is_max(acc) == (a > b) ? a : b;
     }
   } else {
     using U = std::make_unsigned_t<T>;
     using W = std::conditional_t<sizeof(T) < sizeof(unsigned), unsigned, U>;
     if constexpr (acc == AccumulatorId::sum) return static_cast<T>(static_cast<W>(a) + static_cast<W>(b));
     else if constexpr (acc == AccumulatorId::prod) return static_cast<T>(static_cast<W>(a) * static_cast<W>(b));
-    else if constexpr (acc == AccumulatorId::max) return std::max(a, b);
+    else if constexpr (is_max(acc)) return std::max(a, b);
     else return std::min(a, b);
   }
 }
@@ -69,11 +72,22 @@ template <AccumulatorId acc, class T> void list(DType dtype, std::vector<FoldFun
   out.push_back({fold_symbol(FoldSupport::merge, acc, dtype), reinterpret_cast<void*>(&merge<acc, T>)});
 }
 
+template <class T> void list_extremes(DType dtype, std::vector<FoldFunction>& out) {
+  list<AccumulatorId::max, T>(dtype, out);
+  list<AccumulatorId::min, T>(dtype, out);
+  list<AccumulatorId::supremum, T>(dtype, out);
+  list<AccumulatorId::infimum, T>(dtype, out);
+}
+template <class T> void list_bitwise(DType dtype, std::vector<FoldFunction>& out) {
+  list<AccumulatorId::bitwise_or, T>(dtype, out);
+  list<AccumulatorId::bitwise_and, T>(dtype, out);
+  list<AccumulatorId::bitwise_xor, T>(dtype, out);
+}
 template <class T> void list_arithmetic(DType dtype, std::vector<FoldFunction>& out) {
   list<AccumulatorId::sum, T>(dtype, out);
   list<AccumulatorId::prod, T>(dtype, out);
-  list<AccumulatorId::max, T>(dtype, out);
-  list<AccumulatorId::min, T>(dtype, out);
+  list_extremes<T>(dtype, out);
+  if constexpr (std::is_integral_v<T>) list_bitwise<T>(dtype, out);
   out.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(&fill<T>)});
 }
 
@@ -100,8 +114,8 @@ std::vector<FoldFunction> fold_functions() {
   list_arithmetic<std::uint64_t>(u64, out);
   list<AccumulatorId::any, std::uint8_t>(bool_, out);
   list<AccumulatorId::all, std::uint8_t>(bool_, out);
-  list<AccumulatorId::max, std::uint8_t>(bool_, out);
-  list<AccumulatorId::min, std::uint8_t>(bool_, out);
+  list_extremes<std::uint8_t>(bool_, out);
+  list_bitwise<std::uint8_t>(bool_, out);
   out.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, bool_), reinterpret_cast<void*>(&fill<std::uint8_t>)});
   return out;
 }

@@ -17,9 +17,17 @@ struct Row {
   std::string_view name;
 };
 constexpr Row rows[] = {{AccumulatorId::sum, "sum"}, {AccumulatorId::prod, "prod"}, {AccumulatorId::max, "max"},
-                        {AccumulatorId::min, "min"}, {AccumulatorId::any, "any"},   {AccumulatorId::all, "all"}};
+                        {AccumulatorId::min, "min"}, {AccumulatorId::any, "any"},   {AccumulatorId::all, "all"},
+                        {AccumulatorId::supremum, "supremum"}, {AccumulatorId::infimum, "infimum"},
+                        {AccumulatorId::bitwise_or, "reduce_or"}, {AccumulatorId::bitwise_and, "reduce_and"},
+                        {AccumulatorId::bitwise_xor, "reduce_xor"}};
 
-// The six monoids on numbers.
+template <class T> constexpr T all_ones() {
+  if constexpr (std::is_same_v<T, bool>) return true;
+  else return static_cast<T>(~T(0));
+}
+
+// The monoids on numbers.
 template <class T> struct Monoid {
   AccumulatorId acc;
 
@@ -28,9 +36,12 @@ template <class T> struct Monoid {
     switch (acc) {
       case AccumulatorId::sum: return std::is_floating_point_v<T> ? -T(0) : T(0);
       case AccumulatorId::prod: case AccumulatorId::all: return T(1);
-      case AccumulatorId::max: return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-      case AccumulatorId::min: return Limits::has_infinity ? Limits::infinity() : Limits::max();
-      case AccumulatorId::any: case AccumulatorId::none: break;
+      case AccumulatorId::max: case AccumulatorId::supremum: return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+      case AccumulatorId::min: case AccumulatorId::infimum: return Limits::has_infinity ? Limits::infinity() : Limits::max();
+      case AccumulatorId::bitwise_and:
+        if constexpr (std::is_integral_v<T>) return all_ones<T>();
+        break;
+      case AccumulatorId::any: case AccumulatorId::bitwise_or: case AccumulatorId::bitwise_xor: case AccumulatorId::none: break;
     }
     return T(0);
   }
@@ -39,13 +50,20 @@ template <class T> struct Monoid {
     switch (acc) {
       case AccumulatorId::sum: return (a + b).value;
       case AccumulatorId::prod: return (a * b).value;
-      case AccumulatorId::max: return max(a, b).value;
-      case AccumulatorId::min: return min(a, b).value;
+      case AccumulatorId::max: case AccumulatorId::supremum: return max(a, b).value;
+      case AccumulatorId::min: case AccumulatorId::infimum: return min(a, b).value;
       case AccumulatorId::any: return static_cast<T>(left != T(0) || right != T(0));
       case AccumulatorId::all: return static_cast<T>(left != T(0) && right != T(0));
+      case AccumulatorId::bitwise_or: case AccumulatorId::bitwise_and: case AccumulatorId::bitwise_xor:
+        if constexpr (std::is_integral_v<T>) return bitwise(left, right);
+        break;
       case AccumulatorId::none: break;
     }
     return left;
+  }
+  T bitwise(T left, T right) const requires std::is_integral_v<T> {
+    if (acc == AccumulatorId::bitwise_or) return static_cast<T>(left | right);
+    return acc == AccumulatorId::bitwise_and ? static_cast<T>(left & right) : static_cast<T>(left ^ right);
   }
 };
 
@@ -100,7 +118,8 @@ bool accepts(AccumulatorId acc, DType dtype) {
   switch (acc) {
     case AccumulatorId::sum: case AccumulatorId::prod: return !is_boolean(dtype);
     case AccumulatorId::any: case AccumulatorId::all: return is_boolean(dtype);
-    case AccumulatorId::max: case AccumulatorId::min: return true;
+    case AccumulatorId::max: case AccumulatorId::min: case AccumulatorId::supremum: case AccumulatorId::infimum: return true;
+    case AccumulatorId::bitwise_or: case AccumulatorId::bitwise_and: case AccumulatorId::bitwise_xor: return !is_floating(dtype);
     case AccumulatorId::none: break;
   }
   return false;

@@ -182,7 +182,7 @@ void NodeCheck::check_fold() const {
   WEFT_REQUIRE(folds == (node_.mode == Mode::accumulate) && folds == (node_.accumulator != AccumulatorId::none), usage, what(),
                "a node accumulates exactly if it folds an axis");
   WEFT_REQUIRE(!folds || accepts(node_.accumulator, node_.dtype), dtype, name_of(node_.accumulator), ": cannot fold ", node_.dtype, shown(),
-               "\n  cast the operand: sum and prod take numbers, any and all take bool");
+               "\n  cast the operand: sum and prod take numbers, any and all take bool, bitwise folds bool or integers");
   check_mentioned();
 }
 

@@ -27,6 +27,8 @@ Expr fold_axes(const Expr& x, AccumulatorId acc, const std::vector<int>& axes, b
 
 namespace {
 
+constexpr std::string_view known_reductions = "sum, prod, max, min, any, all, reduce_or, reduce_and, reduce_xor";
+
 DType wide_dtype(DType dtype) {
   if (is_floating(dtype)) return dtype;
   return is_unsigned_integer(dtype) ? u64 : i64;
@@ -70,6 +72,9 @@ Expr max(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, Accu
 Expr min(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::min, axes, keepdims); }
 Expr any(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::any, axes, keepdims); }
 Expr all(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::all, axes, keepdims); }
+Expr reduce_or(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::bitwise_or, axes, keepdims); }
+Expr reduce_and(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::bitwise_and, axes, keepdims); }
+Expr reduce_xor(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::bitwise_xor, axes, keepdims); }
 Expr sum(const Expr& x, const Axes& axes, bool keepdims, DType dtype) { return sum_or_prod(x, AccumulatorId::sum, axes, keepdims, dtype); }
 Expr prod(const Expr& x, const Axes& axes, bool keepdims, DType dtype) { return sum_or_prod(x, AccumulatorId::prod, axes, keepdims, dtype); }
 
@@ -79,13 +84,21 @@ DType reduced_dtype(const Expr& x, AccumulatorId acc) {
     case AccumulatorId::prod: return wide_dtype(x.dtype());
     case AccumulatorId::max:
     case AccumulatorId::min:
+    case AccumulatorId::supremum:
+    case AccumulatorId::infimum:
       WEFT_REQUIRE(!is_boolean(x.dtype()), dtype, name_of(acc), ": ", x.name(), " is bool\n  use any or all, or cast it to an integer dtype");
       return x.dtype();
     case AccumulatorId::any:
     case AccumulatorId::all: return bool_;
+    case AccumulatorId::bitwise_or:
+    case AccumulatorId::bitwise_and:
+    case AccumulatorId::bitwise_xor:
+      WEFT_REQUIRE(!is_floating(x.dtype()), dtype, name_of(acc), ": ", x.name(), " is ", x.dtype(), ", and bits are folded of integers and bool\n",
+                   "  cast it to an integer dtype");
+      return x.dtype();
     case AccumulatorId::none: break;
   }
-  fail(ErrorKind::usage, "reduce: expected an accumulator, got none\n  use one of sum, prod, max, min, any, all");
+  fail(ErrorKind::usage, concat("reduce: expected an accumulator, got none\n  use one of ", known_reductions));
 }
 
 Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) {
@@ -94,11 +107,13 @@ Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) {
 }
 
 AccumulatorId accumulator_of(Reduction reduction) {
-  constexpr std::pair<Reduction, AccumulatorId> known[] = {{sum, AccumulatorId::sum}, {prod, AccumulatorId::prod}, {max, AccumulatorId::max},
-                                                           {min, AccumulatorId::min}, {any, AccumulatorId::any},   {all, AccumulatorId::all}};
+  constexpr std::pair<Reduction, AccumulatorId> known[] = {
+      {sum, AccumulatorId::sum}, {prod, AccumulatorId::prod}, {max, AccumulatorId::max}, {min, AccumulatorId::min}, {any, AccumulatorId::any},
+      {all, AccumulatorId::all}, {reduce_or, AccumulatorId::bitwise_or}, {reduce_and, AccumulatorId::bitwise_and},
+      {reduce_xor, AccumulatorId::bitwise_xor}};
   for (const auto& [function, acc] : known)
     if (function == reduction) return acc;
-  fail(ErrorKind::usage, "accumulate: the function is not an accumulator\n  use one of sum, prod, max, min, any, all");
+  fail(ErrorKind::usage, concat("accumulate: the function is not an accumulator\n  use one of ", known_reductions));
 }
 Expr reduce(const Expr& x, Reduction reduction, const Axes& axes, bool keepdims) { return reduce(x, accumulator_of(reduction), axes, keepdims); }
 

@@ -107,7 +107,9 @@ class Sweep {
       case AccumulatorId::sum: return g;
       case AccumulatorId::prod: return g * product_of_others(frame, node, y);
       case AccumulatorId::max:
-      case AccumulatorId::min: return share_among_ties(frame, node, g, y, saved);
+      case AccumulatorId::min:
+      case AccumulatorId::supremum:
+      case AccumulatorId::infimum: return share_among_ties(frame, node, g, y, saved);
       default: return 0.0;
     }
   }

@@ -17,6 +17,7 @@ Function folds_of(DType dtype) {
   for (const Axes& axes : {Axes({1}), Axes({0}), all_axes}) {
     if (is_boolean(dtype)) outputs.insert(outputs.end(), {any(x, axes), all(x, axes), sum(x, axes)});
     else outputs.insert(outputs.end(), {max(x, axes), min(x, axes), sum(x, axes), prod(x, axes)});
+    if (!is_floating(dtype)) outputs.insert(outputs.end(), {reduce_or(x, axes), reduce_and(x, axes), reduce_xor(x, axes)});
   }
   outputs.push_back(is_boolean(dtype) ? !x : maximum(x, x.slice({{{}, {}, -1}})));
   return compile(outputs, {x}, checked());

@@ -10,6 +10,10 @@ using namespace weft;
 
 namespace {
 
+constexpr AccumulatorId every_accumulator[] = {AccumulatorId::sum,        AccumulatorId::prod,        AccumulatorId::max,     AccumulatorId::min,
+                                               AccumulatorId::any,        AccumulatorId::all,         AccumulatorId::supremum, AccumulatorId::infimum,
+                                               AccumulatorId::bitwise_or, AccumulatorId::bitwise_and, AccumulatorId::bitwise_xor};
+
 template <class T> Scalar fold(AccumulatorId acc, const std::vector<T>& values) {
   T result{};
   fold_values(acc, dtype_of<T>(), values.data(), static_cast<Index>(values.size()), sizeof(T), &result);
@@ -45,7 +49,7 @@ std::vector<float> noise(std::size_t count) {
 }  // namespace
 
 TEST_CASE("accumulators have names") {
-  for (AccumulatorId acc : {AccumulatorId::sum, AccumulatorId::prod, AccumulatorId::max, AccumulatorId::min, AccumulatorId::any, AccumulatorId::all})
+  for (AccumulatorId acc : every_accumulator)
     CHECK(find_accumulator(name_of(acc)) == acc);
   CHECK(name_of(AccumulatorId::none) == "none");
   CHECK_FALSE(find_accumulator("none").has_value());
@@ -62,8 +66,15 @@ TEST_CASE("units are identities of each dtype") {
   CHECK(to_text(unit(AccumulatorId::max, bool_)) == "false");
   CHECK(to_text(unit(AccumulatorId::any, bool_)) == "false");
   CHECK(to_text(unit(AccumulatorId::all, bool_)) == "true");
+  CHECK(to_text(unit(AccumulatorId::supremum, f32)) == "-inf");
+  CHECK(to_text(unit(AccumulatorId::infimum, i16)) == "32767");
+  CHECK(to_text(unit(AccumulatorId::bitwise_or, i8)) == "0");
+  CHECK(to_text(unit(AccumulatorId::bitwise_and, i8)) == "-1");
+  CHECK(to_text(unit(AccumulatorId::bitwise_and, u16)) == "65535");
+  CHECK(to_text(unit(AccumulatorId::bitwise_and, bool_)) == "true");
+  CHECK(to_text(unit(AccumulatorId::bitwise_xor, u64)) == "0");
   for (int k = 0; k <= static_cast<int>(f64); ++k)
-    for (AccumulatorId acc : {AccumulatorId::sum, AccumulatorId::prod, AccumulatorId::max, AccumulatorId::min, AccumulatorId::any, AccumulatorId::all}) {
+    for (AccumulatorId acc : every_accumulator) {
       const DType dtype = static_cast<DType>(k);
       if (!accepts(acc, dtype)) continue;
       for (double v : {1.0, 0.0, -0.0, 5.0, -7.0}) {
@@ -79,6 +90,10 @@ TEST_CASE("folds over nothing") {
   CHECK(to_text(*empty_value(AccumulatorId::prod, i32)) == "1");
   CHECK(to_text(*empty_value(AccumulatorId::all, bool_)) == "true");
   CHECK_FALSE(empty_value(AccumulatorId::max, f32).has_value());
+  CHECK(to_text(*empty_value(AccumulatorId::supremum, f32)) == "-inf");
+  CHECK(to_text(*empty_value(AccumulatorId::infimum, u8)) == "255");
+  CHECK(fold<std::int8_t>(AccumulatorId::bitwise_and, {}).integer() == -1);
+  CHECK(fold<std::uint32_t>(AccumulatorId::bitwise_xor, {}).integer() == 0);
   CHECK(to_text(fold<double>(AccumulatorId::sum, {})) == "0");
   CHECK(to_text(fold<double>(AccumulatorId::prod, {})) == "1");
 }
@@ -136,4 +151,19 @@ TEST_CASE("only float sums and products depend on the order") {
   CHECK_FALSE(is_ordered(AccumulatorId::sum, i32));
   CHECK_FALSE(is_ordered(AccumulatorId::max, f32));
   CHECK(error_text([] { combine(AccumulatorId::sum, Scalar(1.0), Scalar(1)); }) == "dtype: sum: cannot combine f64 with i32");
+}
+
+TEST_CASE("bitwise folds work bit by bit and take no floats") {
+  CHECK(fold<std::uint8_t>(AccumulatorId::bitwise_or, {1, 4, 128}).integer() == 133);
+  CHECK(fold<std::int16_t>(AccumulatorId::bitwise_and, {-1, 0x0FF0, 0x7F3C}).integer() == 0x0F30);
+  CHECK(fold<std::int64_t>(AccumulatorId::bitwise_xor, {5, -3, 5}).integer() == -3);
+  bool parity = false;
+  const bool truths[] = {true, true, true};
+  fold_values(AccumulatorId::bitwise_xor, bool_, truths, 3, 1, &parity);
+  CHECK(parity);
+  for (AccumulatorId acc : {AccumulatorId::bitwise_or, AccumulatorId::bitwise_and, AccumulatorId::bitwise_xor}) {
+    for (DType dtype : {bool_, i8, i64, u8, u64}) CHECK(accepts(acc, dtype));
+    for (DType dtype : {f16, bf16, f32, f64}) CHECK_FALSE(accepts(acc, dtype));
+    CHECK_FALSE(is_ordered(acc, i32));
+  }
 }

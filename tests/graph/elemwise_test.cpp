@@ -200,7 +200,8 @@ TEST_CASE("what the function may not do") {
         "dtype: add: no such operation on bool %i, bool %i_\n  cast an operand, as in cast(%i, i64)");
   CHECK(error_text([&] { elemwise({}, Order::c, {Mode::broadcast}, ElemwiseFunction()); }) ==
         "usage: elemwise: no inputs\n  pass at least one Expr");
-  CHECK(error_text([&] { accumulate(mean); }) == "usage: accumulate: the function is not an accumulator\n  use one of sum, prod, max, min, any, all");
+  CHECK(error_text([&] { accumulate(mean); }) == "usage: accumulate: the function is not an accumulator\n  use one of sum, prod, max, min, any, all, "
+                                                 "reduce_or, reduce_and, reduce_xor");
   CHECK(g.size() == before);
 }
 

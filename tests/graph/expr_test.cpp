@@ -238,7 +238,7 @@ TEST_CASE("wrong axes and accumulation dtypes") {
   CHECK(error_text([&] { prod(in.u, 0, false, i64); }) ==
         "dtype: prod: %u is u8 and accumulates in u64, which does not fit i64\n  cast the result instead");
   CHECK(error_text([&] { reduce(x, AccumulatorId::none); }) ==
-        "usage: reduce: expected an accumulator, got none\n  use one of sum, prod, max, min, any, all");
+        "usage: reduce: expected an accumulator, got none\n  use one of sum, prod, max, min, any, all, reduce_or, reduce_and, reduce_xor");
   CHECK(error_text([&] { sum(Expr()); }) == "usage: sum: the operand is an empty Expr");
   CHECK(error_text([&] { logsumexp(in.b, 1); }) == "shape: logsumexp: axis 1 is outside %b of shape [2]\n  axes run from -1 to 0");
   CHECK(in.g.size() == before);

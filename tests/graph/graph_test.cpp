@@ -120,7 +120,7 @@ TEST_CASE("folds name their axes and take what they can fold") {
   CHECK(t.fold(AccumulatorId::sum, f64, {"n", "m", "k"}, 1, {{t.x, identity_map(2)}}) ==
         "shape: copy: folded axis l of extent k is not an axis of any operand\n  %0: f64[i:n] = sum(j:m,l:k) copy(%x[i,j])");
   CHECK(t.fold(AccumulatorId::sum, bool_, {"n"}, 0, {{t.b, identity_map(1)}}) ==
-        "dtype: sum: cannot fold bool\n  %0: bool[] = sum(i:n) copy(%b[i])\n  cast the operand: sum and prod take numbers, any and all take bool");
+        "dtype: sum: cannot fold bool\n  %0: bool[] = sum(i:n) copy(%b[i])\n  cast the operand: sum and prod take numbers, any and all take bool, bitwise folds bool or integers");
   CHECK(t.fold(AccumulatorId::none, f64, {3}, 0, {{t.v, identity_map(1)}}) == "usage: copy: a node accumulates exactly if it folds an axis");
 }
 

@@ -177,6 +177,8 @@ class GraphParts {
   // ---- nodes
   weft::AccumulatorId random_accumulator(weft::DType dtype, bool is_empty) {
     using A = weft::AccumulatorId;
+    if (!is_floating(dtype) && random_.chance(15)) return random_.pick({A::bitwise_or, A::bitwise_and, A::bitwise_xor});
+    if (random_.chance(8)) return random_.pick({A::supremum, A::infimum});
     if (is_boolean(dtype)) return random_.pick({A::any, A::all});
     if (!is_empty && random_.chance(45)) return random_.pick({A::max, A::min});
     return random_.chance(85) ? A::sum : A::prod;

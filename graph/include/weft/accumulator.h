@@ -13,7 +13,9 @@
 //   several folded axes: the last one is folded first, then the one before it folds those results, and so on.
 //
 // The unit of a float sum is -0.0 (adding it changes no bit); a fold over zero elements gives +0.0.
-// max, min, any, all and integer accumulators do not depend on the order.
+// max, min, any, all, the bitwise and the integer accumulators do not depend on the order.
+// supremum and infimum are max and min that have a value over nothing, their unit: what folds with an `initial` value use.
+// The bitwise ones (text names reduce_or, reduce_and, reduce_xor) start at 0, at all ones and at 0.
 // f16 and bf16: the value of each element is rounded to its dtype (as any node's value is), then everything is folded in
 // f32 and rounded once at the end.
 #pragma once
@@ -26,19 +28,22 @@
 
 namespace weft {
 
-enum class AccumulatorId : std::uint8_t { none, sum, prod, max, min, any, all };
+enum class AccumulatorId : std::uint8_t {
+  none, sum, prod, max, min, any, all, supremum, infimum, bitwise_or, bitwise_and, bitwise_xor
+};
 
 inline constexpr Index fold_slots = 16;
 inline constexpr Index fold_leaf = 1024;
 
 std::string_view name_of(AccumulatorId acc);
 std::optional<AccumulatorId> find_accumulator(std::string_view name);
-// What an accumulator starts from: -0.0 for float sum, 1 for prod, -inf / lowest for max, +inf / highest for min.
+// What an accumulator starts from: -0.0 for float sum, 1 for prod, -inf / lowest for max, +inf / highest for min, all ones
+// for bitwise_and.
 Scalar unit(AccumulatorId acc, DType dtype);
 Scalar combine(AccumulatorId acc, const Scalar& a, const Scalar& b);
 // The value of a fold over no element; nullopt for max and min (an error at the call).
 std::optional<Scalar> empty_value(AccumulatorId acc, DType dtype);
-// sum and prod take numbers, any and all take bool, max and min take every dtype.
+// sum and prod take numbers, any and all take bool, the bitwise ones bool and integers, the other four every dtype.
 bool accepts(AccumulatorId acc, DType dtype);
 // Folds `count` values along one axis in the order above; `step` in bytes. The result is written to `result` (one element).
 // No value: the empty value, or the unit for max and min. About 1e8 to 1e9 elements a second.

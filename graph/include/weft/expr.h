@@ -170,8 +170,12 @@ Expr max(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);   /
 Expr min(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
 Expr any(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);   // differs from zero; bool
 Expr all(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
+// Bit by bit; integers and bool, which they keep. Over nothing: 0, all ones, 0.
+Expr reduce_or(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
+Expr reduce_and(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
+Expr reduce_xor(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
 
-// The six above by name, so that they can be handed on: accumulate(sum).
+// The nine above by name, so that they can be handed on: accumulate(sum).
 using Reduction = Expr (*)(const Expr&, const Axes&, bool);
 AccumulatorId accumulator_of(Reduction reduction);                             // Error(usage) for any other function
 Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes = all_axes, bool keepdims = false);
