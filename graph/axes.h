@@ -13,6 +13,14 @@ std::vector<int> normalize_axes(std::string_view what, const Expr& x, const Axes
 // Copies x through a map: x may not be an empty Expr.
 Expr copy_through(const Expr& x, Shape domain, AxisMap map);
 
+// A loop nest in which `axes` of a value of that shape are folded: the value's axes in it. The last of `axes` runs innermost.
+struct Folding {
+  Shape domain;
+  int kept = 0;
+  AxisMap map;
+};
+Folding folding_of(const Shape& shape, const std::vector<int>& axes, bool keepdims);
+
 // acc over `axes` of x, converted to `dtype` before folding. The last of `axes` is folded first. All arguments are checked.
 Expr fold_axes(const Expr& x, AccumulatorId acc, const std::vector<int>& axes, bool keepdims, DType dtype, Order order = Order::c);
 // The dtype in which acc folds the elements of x; Error(dtype) where it cannot.

@@ -11,16 +11,9 @@ namespace {
 
 Expr to_floating(const Expr& x) { return is_floating(x.dtype()) ? x : cast(x, f64); }
 
-// x minus its maximum along the axes. The result of every caller does not depend on what is subtracted, so no gradient
-// runs through it. A maximum that is not finite would give inf - inf: 0 is subtracted instead if `guard`.
-struct Shifted {
-  Expr shifted, shift;
-};
-Shifted subtract_max(const Expr& x, const Axes& axes, bool guard) {
-  const Expr top = stop_gradient(max(x, axes, true));
-  const Expr shift = guard ? where(isfinite(top), top, 0) : top;
-  return {x - shift, shift};
-}
+// x minus its maximum along the axis. The result of every caller does not depend on what is subtracted, so no gradient
+// runs through it.
+Expr subtract_max(const Expr& x, int axis) { return x - stop_gradient(max(x, axis, true)); }
 
 // gamma or beta beside an x of a higher rank: rank 1 follows `axis`, anything else the last axes.
 Expr along_axis(const Expr& parameter, const Expr& x, int axis) {
@@ -57,22 +50,15 @@ Expr gelu(const Expr& x) {
   return a * 0.5 * both_sides;
 }
 
-Expr logsumexp(const Expr& x, const Axes& axes, bool keepdims) {
-  const auto positions = normalize_axes("logsumexp", x, axes);
-  const auto [shifted, shift] = subtract_max(to_floating(x), positions, true);
-  const Expr total = log(sum(exp(shifted), positions, true)) + shift;
-  return keepdims || positions.empty() ? total : squeeze(total, positions);
-}
-
 Expr softmax(const Expr& x, int axis) {
   axis = normalize_axis("softmax", x, axis);
-  const Expr weights = exp(subtract_max(to_floating(x), axis, false).shifted);
+  const Expr weights = exp(subtract_max(to_floating(x), axis));
   return weights / sum(weights, axis, true);
 }
 
 Expr log_softmax(const Expr& x, int axis) {
   axis = normalize_axis("log_softmax", x, axis);
-  const Expr shifted = subtract_max(to_floating(x), axis, false).shifted;
+  const Expr shifted = subtract_max(to_floating(x), axis);
   return shifted - log(sum(exp(shifted), axis, true));
 }
 

@@ -2,27 +2,31 @@
 
 #include <weft/expr.h>
 
-#include "axes.h"
+#include "reducer.h"
 
 namespace weft {
 
-Expr fold_axes(const Expr& x, AccumulatorId acc, const std::vector<int>& axes, bool keepdims, DType dtype, Order order) {
-  const Shape shape = x.shape();
-  AxisMap map(shape.size());
-  Shape domain;
+Folding folding_of(const Shape& shape, const std::vector<int>& axes, bool keepdims) {
+  Folding folding;
+  folding.map = AxisMap(shape.size());
   for (int k = 0; k < static_cast<int>(shape.size()); ++k) {
     const auto axis = static_cast<std::size_t>(k);
     const bool folded = std::find(axes.begin(), axes.end(), k) != axes.end();
-    if (!folded) map[axis].axis = static_cast<int>(domain.size());
-    if (!folded || keepdims) domain.push_back(folded ? Extent(1) : shape[axis]);
+    if (!folded) folding.map[axis].axis = static_cast<int>(folding.domain.size());
+    if (!folded || keepdims) folding.domain.push_back(folded ? Extent(1) : shape[axis]);
   }
-  const int kept = static_cast<int>(domain.size());
+  folding.kept = static_cast<int>(folding.domain.size());
   for (int k : axes) {
-    map[static_cast<std::size_t>(k)].axis = static_cast<int>(domain.size());
-    domain.push_back(shape[static_cast<std::size_t>(k)]);
+    folding.map[static_cast<std::size_t>(k)].axis = static_cast<int>(folding.domain.size());
+    folding.domain.push_back(shape[static_cast<std::size_t>(k)]);
   }
+  return folding;
+}
+
+Expr fold_axes(const Expr& x, AccumulatorId acc, const std::vector<int>& axes, bool keepdims, DType dtype, Order order) {
+  Folding folding = folding_of(x.shape(), axes, keepdims);
   const Op op = x.dtype() == dtype ? Op::copy : Op::cast;
-  return Expr(x.graph(), x.graph().fold(acc, op, dtype, std::move(domain), kept, {{x.id(), std::move(map)}}, order));
+  return Expr(x.graph(), x.graph().fold(acc, op, dtype, std::move(folding.domain), folding.kept, {{x.id(), std::move(folding.map)}}, order));
 }
 
 namespace {
@@ -34,34 +38,47 @@ DType wide_dtype(DType dtype) {
   return is_unsigned_integer(dtype) ? u64 : i64;
 }
 
-// The dtype a mean is computed in, before the result is rounded to that of x.
-DType mean_dtype(DType dtype) {
-  if (dtype == f16 || dtype == bf16) return f32;
-  return is_floating(dtype) ? dtype : f64;
-}
-DType mean_result(DType dtype) { return is_floating(dtype) ? dtype : f64; }
-
-Expr sum_or_prod(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims, DType dtype) {
-  const auto positions = normalize_axes(name_of(acc), x, axes);
+void check_accumulation(std::string_view what, const Expr& x, DType dtype) {
   const DType wide = wide_dtype(x.dtype());
   const bool mixed = (wide == u64 && is_signed_integer(dtype)) || (dtype == u64 && is_signed_integer(wide));
-  WEFT_REQUIRE(!mixed && promote(wide, dtype) == dtype, dtype, name_of(acc), ": ", x.name(), " is ", x.dtype(), " and accumulates in ", wide,
-               ", which does not fit ", dtype, "\n  cast the result instead");
-  return fold_axes(x, acc, positions, keepdims, dtype);
+  WEFT_REQUIRE(!mixed && promote(wide, dtype) == dtype, dtype, what, ": ", x.name(), " is ", x.dtype(), " and accumulates in ", wide, ", which does not fit ",
+               dtype, "\n  cast the result instead");
 }
 
-// How many elements fold into one, as a scalar of `dtype`.
-Expr count_of(const Expr& x, const std::vector<int>& axes, DType dtype) {
-  Extent count = 1;
-  const Shape shape = x.shape();
-  for (int axis : axes) count = count * shape[static_cast<std::size_t>(axis)];
-  if (auto number = count.number()) return x.graph().constant(Scalar::of(dtype, *number));
-  return cast(x.graph().extent(count), dtype);
+bool is_sum_or_prod(AccumulatorId acc) { return acc == AccumulatorId::sum || acc == AccumulatorId::prod; }
+bool is_extreme(AccumulatorId acc) { return acc == AccumulatorId::max || acc == AccumulatorId::min; }
+
+// How an initial value joins the result.
+Op joining(AccumulatorId acc) {
+  switch (acc) {
+    case AccumulatorId::sum: return Op::add;
+    case AccumulatorId::prod: return Op::multiply;
+    case AccumulatorId::max: case AccumulatorId::supremum: return Op::maximum;
+    case AccumulatorId::min: case AccumulatorId::infimum: return Op::minimum;
+    case AccumulatorId::any: return Op::logical_or;
+    case AccumulatorId::all: return Op::logical_and;
+    case AccumulatorId::bitwise_or: return Op::bitwise_or;
+    case AccumulatorId::bitwise_and: return Op::bitwise_and;
+    case AccumulatorId::bitwise_xor: return Op::bitwise_xor;
+    case AccumulatorId::none: break;
+  }
+  fail(ErrorKind::internal, "no such accumulator");
 }
 
-Expr mean_in(const Expr& x, const std::vector<int>& axes, bool keepdims, DType dtype) {
-  const Expr total = fold_axes(x, AccumulatorId::sum, axes, keepdims, dtype);
-  return total / count_of(x, axes, dtype);
+Expr reduce_with(const Reducer& reducer, const Expr& x, AccumulatorId acc, DType dtype) {
+  const bool truth = acc == AccumulatorId::any || acc == AccumulatorId::all;
+  reducer.check_initial(truth ? std::nullopt : std::optional(dtype));                // any and all: whether it differs from zero
+  if (!reducer.has_initial()) {
+    WEFT_REQUIRE(!reducer.has_mask() || !is_extreme(acc), usage, reducer.what(), ": where may select no element of ", x.name(), ", and ", reducer.what(),
+                 " of nothing has no value\n  give an initial value");
+    const Expr total = reducer.fold(acc, x, dtype);
+    const bool may_be_minus_zero = reducer.has_mask() && acc == AccumulatorId::sum && is_floating(dtype);
+    return may_be_minus_zero ? reducer.zero_where_nothing(total) : total;
+  }
+  if (acc == AccumulatorId::max) acc = AccumulatorId::supremum;
+  if (acc == AccumulatorId::min) acc = AccumulatorId::infimum;
+  const DType wide = is_sum_or_prod(acc) && is_floating(dtype) && size_of(dtype) == 2 ? f32 : dtype;   // one rounding
+  return cast(elementwise(joining(acc), {reducer.fold(acc, x, wide), reducer.initial(wide)}), dtype);
 }
 
 }  // namespace
@@ -75,8 +92,21 @@ Expr all(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, Accu
 Expr reduce_or(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::bitwise_or, axes, keepdims); }
 Expr reduce_and(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::bitwise_and, axes, keepdims); }
 Expr reduce_xor(const Expr& x, const Axes& axes, bool keepdims) { return reduce(x, AccumulatorId::bitwise_xor, axes, keepdims); }
-Expr sum(const Expr& x, const Axes& axes, bool keepdims, DType dtype) { return sum_or_prod(x, AccumulatorId::sum, axes, keepdims, dtype); }
-Expr prod(const Expr& x, const Axes& axes, bool keepdims, DType dtype) { return sum_or_prod(x, AccumulatorId::prod, axes, keepdims, dtype); }
+Expr sum(const Expr& x, const Axes& axes, bool keepdims, DType dtype) { return sum(x, axes, {.keepdims = keepdims, .dtype = dtype}); }
+Expr prod(const Expr& x, const Axes& axes, bool keepdims, DType dtype) { return prod(x, axes, {.keepdims = keepdims, .dtype = dtype}); }
+
+#define WEFT_REDUCTION(name, acc) \
+  Expr name(const Expr& x, const Axes& axes, const ReduceOptions& options) { return reduce(x, AccumulatorId::acc, axes, options); }
+WEFT_REDUCTION(sum, sum)
+WEFT_REDUCTION(prod, prod)
+WEFT_REDUCTION(max, max)
+WEFT_REDUCTION(min, min)
+WEFT_REDUCTION(any, any)
+WEFT_REDUCTION(all, all)
+WEFT_REDUCTION(reduce_or, bitwise_or)
+WEFT_REDUCTION(reduce_and, bitwise_and)
+WEFT_REDUCTION(reduce_xor, bitwise_xor)
+#undef WEFT_REDUCTION
 
 DType reduced_dtype(const Expr& x, AccumulatorId acc) {
   switch (acc) {
@@ -101,9 +131,16 @@ DType reduced_dtype(const Expr& x, AccumulatorId acc) {
   fail(ErrorKind::usage, concat("reduce: expected an accumulator, got none\n  use one of ", known_reductions));
 }
 
-Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) {
-  const auto positions = normalize_axes(acc == AccumulatorId::none ? "reduce" : name_of(acc), x, axes);
-  return fold_axes(x, acc, positions, keepdims, reduced_dtype(x, acc));
+Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes, bool keepdims) { return reduce(x, acc, axes, {.keepdims = keepdims}); }
+
+Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes, const ReduceOptions& options) {
+  const Reducer reducer(acc == AccumulatorId::none ? "reduce" : name_of(acc), x, axes, options);
+  DType dtype = reduced_dtype(x, acc);
+  if (options.dtype) {
+    if (!is_sum_or_prod(acc)) reducer.take_no_dtype();
+    check_accumulation(reducer.what(), x, dtype = *options.dtype);
+  }
+  return reduce_with(reducer, x, acc, dtype);
 }
 
 AccumulatorId accumulator_of(Reduction reduction) {
@@ -116,34 +153,8 @@ AccumulatorId accumulator_of(Reduction reduction) {
   fail(ErrorKind::usage, concat("accumulate: the function is not an accumulator\n  use one of ", known_reductions));
 }
 Expr reduce(const Expr& x, Reduction reduction, const Axes& axes, bool keepdims) { return reduce(x, accumulator_of(reduction), axes, keepdims); }
-
-Expr mean(const Expr& x, const Axes& axes, bool keepdims) {
-  const auto positions = normalize_axes("mean", x, axes);
-  return cast(mean_in(x, positions, keepdims, mean_dtype(x.dtype())), mean_result(x.dtype()));
-}
-
-Expr var(const Expr& x, const Axes& axes, bool keepdims, double correction) {
-  const auto positions = normalize_axes("var", x, axes);
-  const DType dtype = mean_dtype(x.dtype());
-  const Expr wide = cast(x, dtype);
-  const Expr center = mean_in(wide, positions, true, dtype);
-  const Expr squares = fold_axes(square(wide - center), AccumulatorId::sum, positions, keepdims, dtype);
-  const Expr count = count_of(x, positions, dtype);
-  return cast(squares / (correction == 0 ? count : count - correction), mean_result(x.dtype()));
-}
-
-Expr std(const Expr& x, const Axes& axes, bool keepdims, double correction) { return sqrt(var(x, axes, keepdims, correction)); }
-
-Expr norm(const Expr& x, const Axes& axes, bool keepdims) {
-  const auto positions = normalize_axes("norm", x, axes);
-  const DType dtype = mean_dtype(x.dtype());
-  const Expr squares = fold_axes(square(cast(x, dtype)), AccumulatorId::sum, positions, keepdims, dtype);
-  return cast(sqrt(squares), mean_result(x.dtype()));
-}
-
-Expr count_nonzero(const Expr& x, const Axes& axes, bool keepdims) {
-  const auto positions = normalize_axes("count_nonzero", x, axes);
-  return fold_axes(cast(x, bool_), AccumulatorId::sum, positions, keepdims, i64);
+Expr reduce(const Expr& x, Reduction reduction, const Axes& axes, const ReduceOptions& options) {
+  return reduce(x, accumulator_of(reduction), axes, options);
 }
 
 }  // namespace weft

@@ -159,6 +159,21 @@ class Axes {
 };
 inline const Axes all_axes = Axes::all();
 
+// What a reduction does beside folding: sum(x, {1}, {.keepdims = true, .where = x > 0}).
+//   where    a bool Expr that broadcasts onto x without enlarging it: only the elements it selects take part. max and min
+//            then need an initial value, since nothing may be selected. What is not selected leaks nowhere, gradients included.
+//   initial  takes part like one more element and joins the result of the fold last: a number, or an Expr of rank 0, that fits
+//            the dtype folded in (any, all: differs from zero; count_nonzero starts counting at it). max and min over nothing
+//            are errors without it. Not for mean, var and std.
+//   dtype    the dtype to fold in, as wide as the usual one or wider, which the result has too: sum, prod, mean, var, std,
+//            norm, logsumexp.
+struct ReduceOptions {
+  bool keepdims = false;
+  std::optional<DType> dtype = std::nullopt;
+  std::optional<Value> initial = std::nullopt;
+  Expr where = Expr();
+};
+
 // keepdims leaves an axis of extent 1 in place of each folded one. Order of folding: weft/accumulator.h; several axes
 // fold from the last to the first.
 // sum, prod: bool and i8..i32 give i64, u8..u32 give u64, floats keep their dtype. `dtype` accumulates in a wider one.
@@ -180,14 +195,40 @@ using Reduction = Expr (*)(const Expr&, const Axes&, bool);
 AccumulatorId accumulator_of(Reduction reduction);                             // Error(usage) for any other function
 Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes = all_axes, bool keepdims = false);
 Expr reduce(const Expr& x, Reduction reduction, const Axes& axes = all_axes, bool keepdims = false);
+Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes, const ReduceOptions& options);
+Expr reduce(const Expr& x, Reduction reduction, const Axes& axes, const ReduceOptions& options);
+Expr sum(const Expr& x, const Axes& axes, const ReduceOptions& options);
+Expr prod(const Expr& x, const Axes& axes, const ReduceOptions& options);
+Expr max(const Expr& x, const Axes& axes, const ReduceOptions& options);
+Expr min(const Expr& x, const Axes& axes, const ReduceOptions& options);
+Expr any(const Expr& x, const Axes& axes, const ReduceOptions& options);
+Expr all(const Expr& x, const Axes& axes, const ReduceOptions& options);
+Expr reduce_or(const Expr& x, const Axes& axes, const ReduceOptions& options);
+Expr reduce_and(const Expr& x, const Axes& axes, const ReduceOptions& options);
+Expr reduce_xor(const Expr& x, const Axes& axes, const ReduceOptions& options);
 
-// f16 and bf16 are computed in f32 and rounded once. Two passes where one would cancel.
+// Of integers and bool in f64; of f16 and bf16 in f32, rounded once. mean of nothing is NaN.
 Expr mean(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
-Expr var(const Expr& x, const Axes& axes = all_axes, bool keepdims = false, double correction = 0);   // over count - correction
-Expr std(const Expr& x, const Axes& axes = all_axes, bool keepdims = false, double correction = 0);   // write weft::std
-Expr norm(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);  // sqrt of the sum of squares
-Expr count_nonzero(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);                // i64
+Expr mean(const Expr& x, const Axes& axes, const ReduceOptions& options);
+// Over count - correction, NaN if that is not positive. Two passes where one would cancel. Write weft::std.
+Expr var(const Expr& x, const Axes& axes = all_axes, bool keepdims = false, double correction = 0);
+Expr var(const Expr& x, const Axes& axes, const ReduceOptions& options, double correction = 0);
+Expr std(const Expr& x, const Axes& axes = all_axes, bool keepdims = false, double correction = 0);
+Expr std(const Expr& x, const Axes& axes, const ReduceOptions& options, double correction = 0);
+// sqrt of the sum of squares: a square beyond the dtype overflows to inf or underflows to 0, as in NumPy; scale x, or ask
+// for .dtype = f64, where elements beyond sqrt(max) or below sqrt(min) matter.
+Expr norm(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
+Expr norm(const Expr& x, const Axes& axes, const ReduceOptions& options);
+Expr count_nonzero(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);                // i64; NaN counts
+Expr count_nonzero(const Expr& x, const Axes& axes, const ReduceOptions& options);
+// log of the sum of exp, without overflow. Rows of -inf and rows of nothing give -inf, +inf gives +inf, NaN gives NaN.
 Expr logsumexp(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
+Expr logsumexp(const Expr& x, const Axes& axes, const ReduceOptions& options);
+
+// i64: the index of the first extreme along an axis, or within several axes in row-major order. The first NaN wins. An
+// empty axis is an error at the call. The gradient through an index is zero.
+Expr argmax(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
+Expr argmin(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
 
 // Along one axis, the shape of x. layer_norm: gamma and beta of rank 1 follow the axis; other ranks broadcast.
 Expr softmax(const Expr& x, int axis = -1);
