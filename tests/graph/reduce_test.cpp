@@ -333,8 +333,8 @@ TEST_CASE("argmax over several axes counts in row-major order among them") {
   CHECK(value(argmax(x)) == V{2});
   CHECK(value(argmax(x, {1, 2})) == V{2, 2});
   CHECK(value(argmax(x, {0, 2})) == V{2, 3, 2});
-  CHECK(value(argmax(x, {0, 1})) == V{2, 3, 0, 3});
-  CHECK(value(argmin(x, {0, 1})) == V{0, 4, 1, 4});
+  CHECK(value(argmax(x, {0, 1})) == V{2, 2, 0, 3});
+  CHECK(value(argmin(x, {0, 1})) == V{0, 4, 1, 2});
 }
 
 TEST_CASE("in argmax and argmin the first NaN wins, signed zeros tie, and every dtype is ordered") {
