@@ -33,7 +33,8 @@ DType weak_dtype(const Scalar& literal, DType beside) {
 class Tracer {
  public:
   Tracer(const Accumulator::Definition& definition, const std::vector<DType>& elements) : definition_(definition), elements_(elements) {
-    for (DType dtype : elements) common_ = &dtype == elements.data() ? dtype : promote(common_, dtype);
+    common_ = elements[0];
+    for (const DType dtype : elements) common_ = promote(common_, dtype);
   }
 
   std::shared_ptr<const Recurrence> run() {
