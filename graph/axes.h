@@ -10,6 +10,14 @@ namespace weft {
 int normalize_axis(std::string_view what, const Expr& x, int axis);                            // 0 .. rank-1; Error(shape)
 std::vector<int> normalize_axes(std::string_view what, const Expr& x, const Axes& axes);       // ascending, each once
 
+// Where slices stand in x: their shape, and a reference per axis of x that follows it (a fixed one for an index). Cuts that
+// begin at 0 and go by 1 are not marked as parts.
+struct Window {
+  Shape shape;
+  AxisMap map;
+};
+Window window_of(std::string_view what, const Expr& x, const std::vector<Slice>& slices);
+
 // Copies x through a map: x may not be an empty Expr.
 Expr copy_through(const Expr& x, Shape domain, AxisMap map);
 

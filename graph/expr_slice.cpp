@@ -35,12 +35,12 @@ Walk static_walk(const Slice& s, Index size) {
 }
 
 // No clamping: the far end of the walk must be known to lie inside whatever the symbol is bound to.
-Walk symbolic_walk(const Slice& s, const Extent& size, int axis, const Expr& x) {
+Walk symbolic_walk(std::string_view what, const Slice& s, const Extent& size, int axis, const Expr& x) {
   auto place = [&](std::optional<Index> value, const Extent& otherwise) {
     return !value ? otherwise : *value < 0 ? size + *value : Extent(*value);
   };
   const std::optional<Index> far_end = s.step > 0 ? s.stop : s.start;
-  WEFT_REQUIRE(!far_end || *far_end < 0, unsupported, "slice: ", s.step > 0 ? "stop " : "start ", *far_end, " on axis ", axis, " of ", x.name(),
+  WEFT_REQUIRE(!far_end || *far_end < 0, unsupported, what, ": ", s.step > 0 ? "stop " : "start ", *far_end, " on axis ", axis, " of ", x.name(),
                ", whose extent ", size, " is symbolic\n  count from the end with a negative number, or declare the axis with a number");
   const bool forward = s.step > 0;
   const Extent start = place(s.start, forward ? Extent(0) : size - 1), stop = place(s.stop, forward ? size : Extent(-1));
@@ -51,16 +51,15 @@ Walk symbolic_walk(const Slice& s, const Extent& size, int axis, const Expr& x) 
   return {start, extent};
 }
 
-Extent index_of(const Slice& s, const Extent& size, int axis, const Expr& x) {
+Extent index_of(std::string_view what, const Slice& s, const Extent& size, int axis, const Expr& x) {
   if (size.is_number())
-    WEFT_REQUIRE(*s.start >= -size.constant() && *s.start < size.constant(), shape, "slice: index ", *s.start, " is outside axis ", axis, " of ",
+    WEFT_REQUIRE(*s.start >= -size.constant() && *s.start < size.constant(), shape, what, ": index ", *s.start, " is outside axis ", axis, " of ",
                  x.name(), ", which has extent ", size);
   return *s.start < 0 ? size + *s.start : Extent(*s.start);
 }
 
 // Cuts that begin at 0 and go by 1 read a part of the axis; one of a single element is a fixed index.
-Expr copy_slices(const Expr& x, const Shape& domain, AxisMap map) {
-  const Shape own = x.shape();
+void mark_cuts(const Shape& own, const Shape& domain, AxisMap& map) {
   for (std::size_t k = 0; k < own.size(); ++k) {
     if (!map[k].is_direct()) continue;
     const Extent& extent = domain[static_cast<std::size_t>(map[k].axis)];
@@ -68,31 +67,36 @@ Expr copy_slices(const Expr& x, const Shape& domain, AxisMap map) {
     if (extent.is(1)) map[k].axis = -1;
     else map[k].part = true;
   }
-  return copy_through(x, domain, std::move(map));
 }
 
 }  // namespace
 
-Expr Expr::slice(const std::vector<Slice>& slices) const {
-  WEFT_REQUIRE(*this, usage, "slice: the operand is an empty Expr");
-  const Shape own = shape();
-  WEFT_REQUIRE(slices.size() <= own.size(), shape, "slice: ", name(), " of shape ", to_text(own), " has ", own.size(), " axes but ", slices.size(),
+Window window_of(std::string_view what, const Expr& x, const std::vector<Slice>& slices) {
+  WEFT_REQUIRE(x, usage, what, ": the operand is an empty Expr");
+  const Shape own = x.shape();
+  WEFT_REQUIRE(slices.size() <= own.size(), shape, what, ": ", x.name(), " of shape ", to_text(own), " has ", own.size(), " axes but ", slices.size(),
                " slices are given");
-  Shape domain;
-  AxisMap map(own.size());
+  Window window;
+  window.map.resize(own.size());
   for (std::size_t k = 0; k < own.size(); ++k) {
     const int axis = static_cast<int>(k);
     const Slice slice = k < slices.size() ? slices[k] : Slice::all;
     if (slice.is_index) {
-      map[k].start = index_of(slice, own[k], axis, *this);
+      window.map[k].start = index_of(what, slice, own[k], axis, x);
       continue;
     }
-    WEFT_REQUIRE(slice.step != 0, usage, "slice: the step of ", show(slice), " on axis ", axis, " of ", name(), " is 0");
-    const Walk walk = own[k].is_number() ? static_walk(slice, own[k].constant()) : symbolic_walk(slice, own[k], axis, *this);
-    map[k] = AxisRef{static_cast<int>(domain.size()), walk.start, walk.extent.is(1) || walk.extent.is(0) ? 1 : slice.step};
-    domain.push_back(walk.extent);
+    WEFT_REQUIRE(slice.step != 0, usage, what, ": the step of ", show(slice), " on axis ", axis, " of ", x.name(), " is 0");
+    const Walk walk = own[k].is_number() ? static_walk(slice, own[k].constant()) : symbolic_walk(what, slice, own[k], axis, x);
+    window.map[k] = AxisRef{static_cast<int>(window.shape.size()), walk.start, walk.extent.is(1) || walk.extent.is(0) ? 1 : slice.step};
+    window.shape.push_back(walk.extent);
   }
-  return copy_slices(*this, domain, std::move(map));
+  return window;
+}
+
+Expr Expr::slice(const std::vector<Slice>& slices) const {
+  Window window = window_of("slice", *this, slices);
+  mark_cuts(shape(), window.shape, window.map);
+  return copy_through(*this, window.shape, std::move(window.map));
 }
 
 }  // namespace weft

@@ -9,6 +9,7 @@
 #include <weft/grad.h>
 #include <weft/graph.h>
 #include <weft/interpret.h>
+#include <weft/rearrange.h>
 #include <weft/text.h>
 #include <weft/tml.h>
 #include <weft/verify.h>

@@ -1,0 +1,64 @@
+// Joined, padded, rolled and written arrays: the compiled loops give the interpreter's bits, on any dtype, size and layout.
+#include <weft/function.h>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+Function rearranged(DType dtype) {
+  Graph g("rearranged");
+  const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "k"});
+  const Expr computed = is_boolean(dtype) ? !x : x + x;
+  return compile({concat({x, y, computed}, 1), pad(x, {{1, 2}, {0, 3}}, is_boolean(dtype) ? Value(true) : Value(5)), stack({x, computed}, 2),
+                  update(concat({x, y}, 1), {Slice::all, Slice{-2, {}}}, x.slice({Slice::all, Slice{{}, {}, -1}}).slice({Slice::all, Slice{-1, {}}})),
+                  update(x, {Slice{{}, {}, 2}}, is_boolean(dtype) ? Value(true) : Value(7)), triu(x, 1)},
+                 {x, y}, checked(2));
+}
+
+}  // namespace
+
+TEST_CASE("every dtype, odd sizes and empty parts") {
+  for (DType dtype : loop_dtypes) {
+    CAPTURE(to_text(dtype));
+    const Function f = rearranged(dtype);
+    for (const auto& [n, m, k] : {std::array<Index, 3>{5, 3, 2}, {1, 1, 1}, {3, 37, 18}, {0, 4, 2}, {4, 33, 0}}) {
+      CAPTURE(n);
+      CAPTURE(m);
+      check_call(f, {counting(dtype, {n, m}), counting(dtype, {n, k})});
+    }
+  }
+}
+
+TEST_CASE("zeros of both signs and NaN keep their place, in f order and with strides") {
+  const Function f = rearranged(f32);
+  const Array x = special(f32, {9, 20}, 1), y = special(f32, {9, 7}, 2);
+  check_call(f, {x, y});
+  check_call(f, {x.copy(Order::f), y.copy(Order::f)});
+  check_call(f, {special(f32, {20, 9}, 3).transpose(), special(f32, {18, 7}, 4).slice(0, 0, 9, 2)});
+  check_call(f, {x.flip(1), y.flip(0)});
+}
+
+TEST_CASE("rolled symbols, differences and gradients") {
+  Graph g("rolled");
+  const Expr x = g.input("x", f32, {"n", 5}), y = g.input("y", f32, {3, 5});
+  const Expr rolled = roll(x, {2, -1}, {0, 1}), joined = concat({x, y, x * x}), written = update(x, {Slice{{}, -1}}, y.slice({1}));
+  const Expr loss = sum(square(rolled) * x) + sum(sqrt(abs(joined))) + sum(written * x) + sum(square(diff(x, 1, 0)));
+  const std::vector<Expr> gradients = grad(loss, {x, y});
+  const Function f = compile({rolled, joined, written, loss, gradients[0], gradients[1]}, {x, y}, checked());
+  for (Index n : {2, 3, 17, 40}) {
+    CAPTURE(n);
+    check_call(f, {uniform(f32, {n, 5}, 1), uniform(f32, {3, 5}, 2)});
+    check_call(f, {uniform(f32, {5, n}, 1).transpose(), uniform(f32, {5, 3}, 2).transpose()});
+  }
+}
+
+TEST_CASE("parts that are inputs are joined in one nest without arrays between") {
+  Graph g("joined");
+  const Expr x = g.input("x", f32, {"n", 8}), y = g.input("y", f32, {"m", 8});
+  const Function f = compile({concat({x, y, x}) * 2}, {x, y}, checked());
+  const Call call = f.bind({Array(f32, {4, 8}), Array(f32, {3, 8})}, {Array(f32, {11, 8})});
+  CHECK(call.loop_nests() == 1);
+  CHECK(call.temporary_bytes() == 0);
+}
