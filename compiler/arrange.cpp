@@ -230,7 +230,7 @@ class TreeBuilder {
         loops_[static_cast<std::size_t>(current)].items.emplace_back(phase, k);
         loops_[static_cast<std::size_t>(current)].weight += node_cost(graph_.node(placed.node));
         for (int axis : carried_axes(graph_.node(placed.node)))
-          loops_[static_cast<std::size_t>(current)].carries |= path.back().axis >= 0 && placed.axes[static_cast<std::size_t>(axis)] == path.back().axis;
+          loops_[static_cast<std::size_t>(current)].carries |= !path.empty() && path.back().axis >= 0 && placed.axes[static_cast<std::size_t>(axis)] == path.back().axis;
         return;
       }
       current = enter(current, path[depth + 1], phase);

@@ -83,13 +83,13 @@ TEST_CASE("values of one tuple state share its chain") {
 TEST_CASE("kept axes run as vectors and over threads, with the same bits") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"});
-  const std::vector<Expr> outputs{scan(x, decay(), 0), reduce(x, decay(), {0}), cumulative_sum(exp(x), 0)};
+  const std::vector<Expr> outputs{scan(x, decay(), 0), reduce(x, decay(), {0}), cumulative_sum(x * x, 0)};
   const Function one = compiled(g, outputs, {x}), four = compiled(g, outputs, {x}, 4);
   const Array a = uniform(f32, {50, 3000});
   CHECK(one.program().find("lanes") != std::string::npos);
   const std::vector<Array> left = one({a}), right = four({a});
   for (std::size_t k = 0; k < left.size(); ++k) CHECK(difference(left[k], right[k]) == "");
-  check_call(one, {a}, 2);
+  check_call(one, {a});
 }
 
 TEST_CASE("a scan of one element, and an axis of extent one") {
