@@ -27,12 +27,14 @@ bool stands_alone(const std::string& plain) {
   return false;
 }
 
-weft::Axes read_axes(const Json& attrs) {
+// ONNX: an empty list means all axes unless noop_with_empty_axes is set.
+weft::Axes read_axes(const Json& attrs, const std::string& dialect) {
   for (const char* key : {"axis", "axes"}) {
     if (!attrs.contains(key) || attrs[key].is_null()) continue;
     std::vector<int> axes;
     for (const Index axis : read_indices(attrs[key])) axes.push_back(static_cast<int>(axis));
-    return axes;
+    const bool means_all = dialect == "onnx" && axes.empty() && attrs.value("noop_with_empty_axes", 0) == 0;
+    return means_all ? weft::all_axes : weft::Axes(axes);
   }
   return weft::all_axes;
 }
@@ -42,26 +44,17 @@ bool read_flag(const Json& attrs, const char* key, bool otherwise) {
   return attrs[key].is_boolean() ? attrs[key].get<bool>() : attrs[key].get<int>() != 0;
 }
 
-Expr plain_reduction(const std::string& name, const Expr& x, const weft::Axes& axes, bool keepdims, const Json& attrs) {
-  const bool has_dtype = attrs.contains("dtype") && attrs["dtype"].is_string();
-  const double correction = attrs.contains("correction") ? read_real(attrs["correction"]) : attrs.contains("ddof") ? read_real(attrs["ddof"]) : 0;
-  if (name == "sum") return has_dtype ? weft::sum(x, axes, keepdims, read_dtype(attrs["dtype"])) : weft::sum(x, axes, keepdims);
-  if (name == "prod") return has_dtype ? weft::prod(x, axes, keepdims, read_dtype(attrs["dtype"])) : weft::prod(x, axes, keepdims);
-  if (name == "max") return weft::max(x, axes, keepdims);
-  if (name == "min") return weft::min(x, axes, keepdims);
-  if (name == "mean") return weft::mean(x, axes, keepdims);
-  if (name == "all") return weft::all(x, axes, keepdims);
-  if (name == "any") return weft::any(x, axes, keepdims);
-  if (name == "var") return weft::var(x, axes, keepdims, correction);
-  if (name == "std") return weft::std(x, axes, keepdims, correction);
-  if (name == "logsumexp") return weft::logsumexp(x, axes, keepdims);
-  if (name == "norm") return weft::norm(x, axes, keepdims);
-  if (name == "l1") return weft::sum(weft::abs(x), axes, keepdims);
-  if (name == "sumsquare") return weft::sum(weft::square(x), axes, keepdims);
-  if (name == "logsum") return weft::log(weft::sum(x, axes, keepdims));
-  if (name == "count_nonzero") return weft::count_nonzero(x, axes, keepdims);
-  if (const auto accumulator = weft::find_accumulator("reduce_" + name.substr(8)); accumulator && name.rfind("bitwise_", 0) == 0) return weft::reduce(x, *accumulator, axes, keepdims);
-  throw Failure("weft has no reduction " + name);
+// By name, with options; mean and its kin too.
+using Reduce = Expr (*)(const Expr&, const weft::Axes&, const weft::ReduceOptions&);
+const std::map<std::string, Reduce>& reductions() {
+  static const std::map<std::string, Reduce> functions = {
+      {"sum", weft::sum}, {"prod", weft::prod}, {"max", weft::max}, {"min", weft::min}, {"any", weft::any}, {"all", weft::all},
+      {"bitwise_or", weft::reduce_or}, {"bitwise_and", weft::reduce_and}, {"bitwise_xor", weft::reduce_xor}, {"mean", weft::mean},
+      {"norm", weft::norm}, {"count_nonzero", weft::count_nonzero}, {"logsumexp", weft::logsumexp},
+      {"l1", [](const Expr& x, const weft::Axes& axes, const weft::ReduceOptions& options) { return weft::sum(weft::abs(x), axes, options); }},
+      {"sumsquare", [](const Expr& x, const weft::Axes& axes, const weft::ReduceOptions& options) { return weft::sum(weft::square(x), axes, options); }},
+      {"logsum", [](const Expr& x, const weft::Axes& axes, const weft::ReduceOptions& options) { return weft::log(weft::sum(x, axes, options)); }}};
+  return functions;
 }
 
 }  // namespace
@@ -75,11 +68,29 @@ std::optional<std::string> find_reduction(const std::string& name) {
 }
 
 Expr apply_reduction(const std::string& reduction, const Expr& x, const Json& attrs, const std::string& dialect, const std::optional<Expr>& mask) {
-  const bool keepdims = read_flag(attrs, "keepdims", dialect == "onnx");
-  const weft::Axes axes = read_axes(attrs);
-  const bool has_initial = attrs.contains("initial") && !attrs["initial"].is_null();
-  if (has_initial || mask) throw Failure("where and initial of reductions are not connected yet");
-  return plain_reduction(reduction, x, axes, keepdims, attrs);
+  const auto has = [&](const char* key) { return attrs.contains(key) && !attrs[key].is_null(); };
+  const weft::Axes axes = read_axes(attrs, dialect);
+  weft::ReduceOptions options;
+  options.keepdims = read_flag(attrs, "keepdims", dialect == "onnx");
+  if (has("dtype")) options.dtype = read_dtype(attrs["dtype"].get<std::string>());
+  if (mask) options.where = *mask;
+  if (has("initial")) {
+    const Json& initial = attrs["initial"];
+    if (initial.is_number_integer()) options.initial = weft::Value(initial.get<std::int64_t>());
+    else if (initial.is_boolean()) options.initial = weft::Value(initial.get<bool>());
+    else options.initial = weft::Value(read_real(initial));
+  }
+  const bool is_index = reduction == "argmax" || reduction == "argmin";
+  const weft::Axes index_axes = is_index && dialect == "onnx" && !has("axis") ? weft::Axes(0) : axes;
+  if (reduction == "argmax") return weft::argmax(x, index_axes, options.keepdims);
+  if (reduction == "argmin") return weft::argmin(x, index_axes, options.keepdims);
+  const double correction = has("correction") ? read_real(attrs["correction"]) : has("ddof") ? read_real(attrs["ddof"]) : 0;
+  if (reduction == "var") return weft::var(x, axes, options, correction);
+  if (reduction == "std") return weft::std(x, axes, options, correction);
+  const bool is_bool = weft::is_boolean(x.dtype());
+  const std::string name = is_bool && reduction == "max" ? "any" : is_bool && reduction == "min" ? "all" : reduction;
+  const Expr result = reductions().at(name)(x, axes, options);
+  return dialect == "onnx" ? weft::cast(result, x.dtype()) : result;           // ONNX keeps the dtype
 }
 
 }  // namespace conformance
