@@ -212,6 +212,8 @@ void require_derivatives(std::string_view what, Graph& graph, const std::vector<
     for (int p = 0; reached[k] && p < graph.arity(id_of(k)); ++p) {
       const NodeId operand = graph.operand(id_of(k), p);
       if (!depends[operand.value] || !is_floating(graph.node(operand).dtype)) continue;
+      WEFT_REQUIRE(node.kind != Kind::recurrence, unsupported, what, ": the derivative of ", Expr(graph, id_of(k)).name(),
+                   ", which carries a state along an axis, is not available\n  use sum, prod, max, min or logsumexp, or stop_gradient");
       const auto column = node.kind == Kind::apply ? derivative_column(node.op, p) : DerivativeColumn::formula;
       WEFT_REQUIRE(column != DerivativeColumn::missing, unsupported, what, ": the derivative of ", info(node.op).name, " is not available, and ", ys[0].name(),
                    " needs it at ", Expr(graph, id_of(k)).name(), "\n  use stop_gradient, or another formula");

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <weft/broadcast.h>
+#include <weft/rearrange.h>
+#include <weft/recurrence.h>
 #include <weft/weft.h>
 
 #include "case.h"

@@ -27,12 +27,17 @@ std::vector<std::filesystem::path> json_files(const std::filesystem::path& direc
   return files;
 }
 
+std::string on_one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 void report(const std::string& name, const Outcome& outcome, Counts& counts) {
   switch (outcome.verdict) {
     case Verdict::alternative: ++counts.alternative; [[fallthrough]];
     case Verdict::passed: ++counts.passed; return;
-    case Verdict::failed: ++counts.failed; std::cout << "FAILED " << name << ": " << outcome.text << '\n'; return;
-    case Verdict::skipped: ++counts.skipped; std::cout << "skipped " << name << ": " << outcome.text << '\n'; return;
+    case Verdict::failed: ++counts.failed; std::cout << "FAILED " << name << ": " << on_one_line(outcome.text) << '\n'; return;
+    case Verdict::skipped: ++counts.skipped; std::cout << "skipped " << name << ": " << on_one_line(outcome.text) << '\n'; return;
   }
 }
 

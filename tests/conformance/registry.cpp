@@ -10,8 +10,8 @@ Handler find_handler(const Case& test) {
   if (test.dialect == "xla") return find_xla(op);
   if (test.dialect == "openvino") return first(find_openvino(op), find_array_api(op));
   if (test.dialect == "theano") return first(find_theano(op), find_array_api(op));
-  if (test.dialect == "numpy" || test.dialect == "onnx") return first(find_numpy_onnx(op), find_array_api(op));
-  if (test.dialect == "array_api") return find_array_api(op);
+  if (test.dialect == "numpy" || test.dialect == "onnx") return first(find_numpy_onnx(op), first(find_array_api(op), find_shapes(op)));
+  if (test.dialect == "array_api") return first(find_array_api(op), find_shapes(op));
   return nullptr;
 }
 

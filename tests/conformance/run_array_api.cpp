@@ -84,12 +84,7 @@ Answer run_broadcast_to(const Case& test) {
 
 Answer run_broadcast_arrays(const Case& test) {
   Operands operands(test);
-  std::vector<weft::Shape> shapes;
-  for (const Expr& expr : operands.exprs) shapes.push_back(expr.shape());
-  const weft::Shape shape = weft::broadcast_shapes(shapes);
-  std::vector<Expr> outputs;
-  for (const Expr& expr : operands.exprs) outputs.push_back(weft::broadcast_to(expr, shape));
-  Answer answer = values(operands, outputs);
+  Answer answer = values(operands, weft::broadcast_arrays(operands.exprs));
   answer.facts["shapes"] = Json::array();
   for (const Array& array : answer.values) answer.facts["shapes"].push_back(array.shape());
   return answer;

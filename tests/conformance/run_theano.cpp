@@ -3,6 +3,7 @@
 
 #include <weft/elemwise.h>
 
+#include "accumulators.h"
 #include "evaluate.h"
 #include "loop_trace.h"
 #include "ops.h"
@@ -24,6 +25,57 @@ Answer run_elemwise(const Case& test) {
   return answer;
 }
 
+// A gradient that weft says it does not derive is skipped.
+std::vector<Expr> derived(const std::function<std::vector<Expr>()>& gradients) {
+  try {
+    return gradients();
+  } catch (const weft::Error& error) {
+    if (error.kind() == weft::ErrorKind::unsupported) throw Skip(std::string("gradient of a general accumulator: ") + error.what());
+    throw;
+  }
+}
+
+Json as_list(const Array& array) {
+  Json list = Json::array();
+  for (Index k = 0; k < array.size(); ++k) {
+    const double value = array.get({k}).as_double();
+    if (std::isfinite(value)) list.push_back(value);
+    else list.push_back(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+  }
+  return list;
+}
+
+// Holds the facts found so far against what is expected of them: what follows may be skipped.
+void judge_known(const Case& test, const Answer& answer) {
+  Json expect = test.expect;
+  for (const auto& [key, value] : test.expect.items()) {
+    if (key.find('[') != std::string::npos && !answer.facts.contains(key)) expect.erase(key);
+  }
+  if (const auto verdict = judge(test, expect, answer)) throw Failure(*verdict);
+}
+
+// An accumulator over m: its states accum[0..N], and backwards from g_z the gradients of the states and of the elements.
+Answer run_accumulator_grad(const Case& test) {
+  Operands operands(test);
+  const AccumulatorText text = read_accumulator(test.attrs);
+  const Expr m = operands[0];
+  Answer answer;
+  answer.facts["accum[0..N]"] = as_list(evaluate(operands, {weft::scan(m, build_accumulator(text), 0)})[0]);
+  answer.facts["accum[0..N]"].insert(answer.facts["accum[0..N]"].begin(), test.attrs.contains("init") ? test.attrs["init"] : Json(text.init));
+  const Expr g = operands.add("g_z", Array::scalar(read_real(test.attribute("g_z"))));
+  if (const auto accumulator = weft::find_accumulator(text.name)) {        // the built-in one
+    answer.facts["g_m[1..N]"] = as_list(evaluate(operands, weft::vjp({weft::reduce(m, *accumulator)}, {m}, {g}))[0]);
+  }
+  judge_known(test, answer);
+  const Expr added = operands.add("added", Array(m.dtype(), operands.arrays[0].shape()));
+  const Expr z = weft::reduce(std::vector<Expr>{m, added}, build_observed_accumulator(text), 0);
+  const std::vector<Array> grads = evaluate(operands, derived([&] { return weft::vjp({z}, {m, added}, {g}); }));
+  answer.facts["g_m[1..N]"] = as_list(grads[0]);
+  answer.facts["g_accum[0..N]"] = as_list(grads[1].flip(0));
+  answer.facts["g_accum[0..N]"].insert(answer.facts["g_accum[0..N]"].begin(), read_real(test.attrs["g_z"]));
+  return answer;
+}
+
 Answer run_elemwise_grad(const Case& test) {
   Operands operands(test);
   const std::vector<Expr> wrt = operands.exprs;
@@ -35,7 +87,7 @@ Answer run_elemwise_grad(const Case& test) {
   }
   Answer answer;
   answer.names = {operands.names.begin(), operands.names.begin() + static_cast<std::ptrdiff_t>(wrt.size())};
-  answer.values = evaluate(operands, weft::vjp(outputs, wrt, seeds, weft::Disconnected::zero));
+  answer.values = evaluate(operands, derived([&] { return weft::vjp(outputs, wrt, seeds, weft::Disconnected::zero); }));
   return answer;
 }
 
@@ -182,7 +234,7 @@ Answer run_loop_trace(const Case& test) {
 
 Handler find_theano(const std::string& op) {
   static const std::map<std::string, Handler> handlers = {
-      {"elemwise", run_elemwise}, {"elemwise_grad", run_elemwise_grad}, {"clip_grad", run_clip_grad}, {"scalar_grad", run_scalar_grad},
+      {"elemwise", run_elemwise}, {"elemwise_grad", run_elemwise_grad}, {"accumulator_grad", run_accumulator_grad}, {"clip_grad", run_clip_grad}, {"scalar_grad", run_scalar_grad},
       {"reduce_prod_grad", run_prod_grad}, {"reduce_prod_without_zeros", run_prod_without_zeros}, {"dimshuffle", run_dimshuffle},
       {"numpy_add", run_numpy_add}, {"reduce_dtype", run_reduce_dtype}, {"allocate_layout", run_allocate_layout}, {"loop_trace", run_loop_trace}};
   const auto found = handlers.find(op);

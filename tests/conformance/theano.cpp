@@ -5,6 +5,7 @@
 
 #include <weft/elemwise.h>
 
+#include "accumulators.h"
 #include "ops.h"
 
 namespace conformance {
@@ -13,9 +14,11 @@ namespace {
 weft::ModeSpec read_mode(const Json& mode) {
   if (mode == "broadcast") return weft::Mode::broadcast;
   if (!mode.is_object() || !mode.contains("accumulate")) throw BadCase("unknown mode " + mode.dump());
-  const std::string name = mode["accumulate"].get<std::string>();
+  const Json& what = mode["accumulate"];
+  if (what.is_object()) return weft::accumulate(build_accumulator(read_accumulator(what)));
+  const std::string name = what.get<std::string>();
   if (const auto accumulator = weft::find_accumulator(name)) return weft::accumulate(*accumulator);
-  throw Failure("weft has no accumulator " + name);
+  return weft::accumulate(build_accumulator(named_accumulator(name)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 //   where passes to the chosen branch only, and nothing of the other one leaks, NaN and infinity included
 //   sqrt, log, divide, .. give 0 where both the derivative's divisor and the incoming gradient are 0 (norm at 0)
 //   prod never divides: each element gets the product of all others, O(N^2) along the folded axes
+//   an accumulator of one's own and a scan have no derivative: Error(unsupported)
 //   through integer, bool and stop_gradient results the gradient is zero, and counts as connected
 //
 // wrt may be any floating Exprs of the graph, inputs or not. Errors, before any node is added: an Expr of another graph
