@@ -22,7 +22,7 @@ int op_cost(Op op) {
 
 std::vector<int> carried_axes(const Node& node) {
   if (node.kind != Kind::recurrence) return {};
-  if (node.mode == Mode::scan) return {std::get<Recurring>(node.payload).axis};
+  if (node.mode == Mode::scan) return std::get<Recurring>(node.payload).axes;
   std::vector<int> axes;
   for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis) axes.push_back(axis);
   return axes;

@@ -46,6 +46,7 @@ class Tracer {
     made->step = step();
     made->finish = finish();
     add_emissions(made->step, made->finish);
+    if (definition_.gradient) made->gradient = gradient();
     return made;
   }
 
@@ -132,6 +133,21 @@ class Tracer {
     for (const Expr& value : as_exprs(graph, "finish", results, {})) graph.outputs.push_back(value.id());
     return graph;
   }
+  Graph gradient() const {
+    Graph graph("gradient");
+    const States states = inputs(graph, "s", dtypes_), elements = inputs(graph, "x", elements_), cotangents = inputs(graph, "g", dtypes_);
+    for (const std::vector<DType>* list : {&dtypes_, &elements_})
+      for (const DType dtype : *list)
+        WEFT_REQUIRE(is_floating(dtype), dtype, definition_.name, ": grad_fn needs floating states and elements, got ", dtype, "\n  leave it out: derivatives are derived");
+    const Results results = definition_.gradient(states, elements, cotangents);
+    WEFT_REQUIRE(results.size() == dtypes_.size() + elements_.size(), usage, definition_.name, ": grad_fn gives ", results.size(), " cotangents, expected ",
+                 dtypes_.size() + elements_.size(), ": of the states, then of the elements");
+    std::vector<DType> wanted = dtypes_;
+    wanted.insert(wanted.end(), elements_.begin(), elements_.end());
+    const States made = as_exprs(graph, "grad_fn", results, wanted);
+    for (std::size_t k = 0; k < made.size(); ++k) graph.outputs.push_back(cast(made[k], wanted[k]).id());
+    return graph;
+  }
   // A scan emits what each new state finishes as.
   static void add_emissions(Graph& step, const Graph& finish) {
     std::vector<NodeId> now(finish.size());
@@ -167,6 +183,7 @@ Accumulator::Accumulator(Definition definition) : shared_(std::make_shared<Share
 }
 
 const std::string& Accumulator::name() const { return shared_->definition.name; }
+const Accumulator::Definition& Accumulator::definition() const { return shared_->definition; }
 
 std::shared_ptr<const Recurrence> Accumulator::recurrence(const std::vector<DType>& elements) const {
   WEFT_REQUIRE(!elements.empty(), usage, name(), ": expected at least one operand");

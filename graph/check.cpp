@@ -211,8 +211,10 @@ void NodeCheck::check_recurrence() const {
   const int rank = static_cast<int>(node_.domain.size());
   const bool scans = node_.mode == Mode::scan;
   WEFT_REQUIRE(node_.kept >= 0 && node_.kept <= rank, shape, what(), "keeps ", node_.kept, " of ", rank, " axes");
-  WEFT_REQUIRE(scans ? node_.kept == rank && recurring.axis >= 0 && recurring.axis < rank : node_.mode == Mode::accumulate && node_.kept < rank, shape, what(),
-               "runs along an axis that it ", scans ? "keeps" : "folds");
+  const auto is_axis = [&](int axis) { return axis >= 0 && axis < rank && std::count(recurring.axes.begin(), recurring.axes.end(), axis) == 1; };
+  const bool along_kept = !recurring.axes.empty() && std::all_of(recurring.axes.begin(), recurring.axes.end(), is_axis);
+  WEFT_REQUIRE(scans ? node_.kept == rank && along_kept : node_.mode == Mode::accumulate && node_.kept < rank, shape, what(),
+               "runs along axes that it ", scans ? "keeps" : "folds");
   const std::size_t elements = recurrence.step.inputs.size() - recurrence.states();
   WEFT_REQUIRE(operands_.size() == elements, usage, what(), recurrence.name, " takes ", elements, " elements, got ", operands_.size());
   for (std::size_t p = 0; p < elements; ++p) {

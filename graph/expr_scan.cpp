@@ -64,11 +64,11 @@ Expr recur_fold(Graph& graph, std::shared_ptr<const Recurrence> what, int output
   node.domain = std::move(domain);
   node.kept = kept;
   node.order = order;
-  node.payload = Recurring{std::move(what), output, -1};
+  node.payload = Recurring{std::move(what), output, {}};
   return Expr(graph, graph.add(std::move(node), std::move(operands)));
 }
 
-Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output, Shape domain, int axis, std::vector<Operand> operands, Order order) {
+Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output, Shape domain, std::vector<int> axes, std::vector<Operand> operands, Order order) {
   Node node;
   node.kind = Kind::recurrence;
   node.mode = Mode::scan;
@@ -76,7 +76,7 @@ Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output
   node.kept = static_cast<int>(domain.size());
   node.domain = std::move(domain);
   node.order = order;
-  node.payload = Recurring{std::move(what), output, axis};
+  node.payload = Recurring{std::move(what), output, std::move(axes)};
   return Expr(graph, graph.add(std::move(node), std::move(operands)));
 }
 
@@ -122,7 +122,7 @@ std::vector<Expr> scan_all(const std::vector<Expr>& xs, const Accumulator& acc, 
   const auto what = acc.recurrence(dtypes_of(xs));
   std::vector<Expr> results;
   for (std::size_t k = 0; k < what->finish.outputs.size(); ++k)
-    results.push_back(recur_scan(xs[0].graph(), what, static_cast<int>(k), aligned.domain, along, operands_of(xs, aligned.maps)));
+    results.push_back(recur_scan(xs[0].graph(), what, static_cast<int>(k), aligned.domain, {along}, operands_of(xs, aligned.maps)));
   return results;
 }
 Expr scan(const std::vector<Expr>& xs, const Accumulator& acc, int axis) { return scan_all(xs, acc, axis)[0]; }
@@ -148,7 +148,7 @@ Expr cumulative(const char* what, const Expr& x, AccumulatorId acc, std::optiona
   node.domain = x.shape();
   node.kept = x.rank();
   node.accumulator = acc;
-  node.payload = Recurring{builtin_scan(acc, x.dtype(), dtype), 0, along};
+  node.payload = Recurring{builtin_scan(acc, x.dtype(), dtype), 0, {along}};
   const Expr result(x.graph(), x.graph().add(std::move(node), {{from.id(), identity_map(x.rank())}}));
   return options.reverse ? flip(result, along) : result;
 }

@@ -139,11 +139,14 @@ class Interpreter {
     const Dims own = sizes_of(node);
     Array result(node.dtype, Dims(own.begin(), own.begin() + node.kept));
     std::vector<std::size_t> order;                            // outer axes, then those that carry
+    const auto is_carried = [&](std::size_t axis) {
+      return scans ? std::find(recurring.axes.begin(), recurring.axes.end(), static_cast<int>(axis)) != recurring.axes.end() : static_cast<int>(axis) >= node.kept;
+    };
     for (std::size_t axis = 0; axis < own.size(); ++axis)
-      if (scans ? static_cast<int>(axis) != recurring.axis : static_cast<int>(axis) < node.kept) order.push_back(axis);
+      if (!is_carried(axis)) order.push_back(axis);
     const std::size_t outer = order.size();
-    for (std::size_t axis = 0; axis < own.size(); ++axis)
-      if (std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(outer), axis) == order.begin() + static_cast<std::ptrdiff_t>(outer)) order.push_back(axis);
+    for (int axis : recurring.axes) order.push_back(static_cast<std::size_t>(axis));
+    for (std::size_t axis = static_cast<std::size_t>(node.kept); axis < own.size(); ++axis) order.push_back(axis);
     Dims sizes;
     for (std::size_t axis : order) sizes.push_back(own[axis]);
     std::vector<Walk> walks;

@@ -284,13 +284,14 @@ class Parser {
     node.mode = scans ? Mode::scan : Mode::accumulate;
     in_.expect("(");
     if (scans) {
-      in_.skip_space();
-      const std::size_t at = in_.at();
-      const std::string letter(in_.expect_word("an axis of the result"));
-      const auto found = std::find(letters_.begin(), letters_.end(), letter);
-      if (found == letters_.end()) in_.fail_at(at, letter.size(), letter + " is not an axis of the result");
-      recurring.axis = static_cast<int>(found - letters_.begin());
-      in_.expect(")");
+      list(")", [&] {
+        in_.skip_space();
+        const std::size_t at = in_.at();
+        const std::string letter(in_.expect_word("an axis of the result"));
+        const auto found = std::find(letters_.begin(), letters_.end(), letter);
+        if (found == letters_.end()) in_.fail_at(at, letter.size(), letter + " is not an axis of the result");
+        recurring.axes.push_back(static_cast<int>(found - letters_.begin()));
+      });
     } else {
       list(")", [&] { add_axis(node, in_.axis()); });
     }

@@ -1,6 +1,7 @@
 // How a Graph is stored: a Boost adjacency_list whose vertices carry nodes and whose edges run operand -> user.
 #pragma once
 #include <boost/graph/adjacency_list.hpp>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -8,6 +9,8 @@
 #include <weft/graph.h>
 
 namespace weft {
+
+struct CustomGradient;
 
 struct Use {
   int position = 0;
@@ -21,6 +24,7 @@ struct Graph::Storage {
   std::uint32_t lines = 0;
   std::unordered_map<std::string, NodeId> input_names;
   std::unordered_map<NodeId, std::string> labels;            // given by Expr::name
+  std::unordered_map<NodeId, std::shared_ptr<const CustomGradient>> custom;   // weft/grad.h
 };
 
 }  // namespace weft

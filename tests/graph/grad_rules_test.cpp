@@ -9,7 +9,6 @@
 #include <weft/elemwise.h>
 #include <weft/expr.h>
 #include <weft/passes.h>
-#include <weft/recurrence.h>
 
 #include "problem.h"
 
@@ -252,15 +251,4 @@ TEST_CASE("powers with constant exponents, and powers at zero") {
   %1: f64[i:4] = multiply(3, %0[i])
 }
 )");
-}
-
-TEST_CASE("the gradient of an accumulator of one's own is refused before any node is added") {
-  Graph g;
-  const Expr x = g.input("x", f64, {4});
-  const Accumulator decay = Accumulator::fold("decay", 0.0, [](const Expr& state, const Expr& element) { return 0.5 * state + element; });
-  const Expr loss = reduce(x, decay).name("loss");
-  const std::size_t before = g.size();
-  CHECK(error_text([&] { grad(loss, {x}); }) == "unsupported: grad: the derivative of %loss, which carries a state along an axis, is not available\n"
-                                                "  use sum, prod, max, min or logsumexp, or stop_gradient");
-  CHECK(g.size() == before);
 }

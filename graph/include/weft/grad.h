@@ -9,8 +9,8 @@
 //   ties of maximum, minimum, max and min share the gradient equally; relu'(0) = abs'(0) = 0; clip passes at its bounds
 //   where passes to the chosen branch only, and nothing of the other one leaks, NaN and infinity included
 //   sqrt, log, divide, .. give 0 where both the derivative's divisor and the incoming gradient are 0 (norm at 0)
-//   prod never divides: each element gets the product of all others, O(N^2) along the folded axes
-//   an accumulator of one's own and a scan have no derivative: Error(unsupported)
+//   prod never divides: each element gets the product of those before it times that of those after it
+//   a recurrence runs backwards (weft/recurrence.h); its step is differentiated, or its author says how
 //   through integer, bool and stop_gradient results the gradient is zero, and counts as connected
 //
 // wrt may be any floating Exprs of the graph, inputs or not. Errors, before any node is added: an Expr of another graph
@@ -20,6 +20,7 @@
 // Source: Theano "Elemwise compiler", Gradient; JAX transposition rules.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <weft/graph.h>
@@ -33,5 +34,27 @@ std::vector<Expr> grad(const Expr& loss, const std::vector<Expr>& wrt, Disconnec
 // The sum over k of seeds[k] times the derivative of ys[k]: one result per xs. seeds[k] has ys[k]'s shape and dtype.
 std::vector<Expr> vjp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, const std::vector<Expr>& seeds,
                       Disconnected disconnected = Disconnected::error);
+
+// Forward mode: the derivative of each y along the tangents of the xs (a Jacobian times a vector).
+std::vector<Expr> jvp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, const std::vector<Expr>& tangents,
+                      Disconnected disconnected = Disconnected::error);
+
+// The Hessian of a loss of rank 0 times vs, one result per wrt: forward over reverse, no matrix.
+std::vector<Expr> hvp(const Expr& loss, const std::vector<Expr>& wrt, const std::vector<Expr>& vs);
+
+// The derivative of every element of y by every element of x: the shape of y followed by that of x. Cost: that of a gradient
+// for each element of y, in one pass over them. The Hessian is the Jacobian of the gradient.
+Expr jacobian(const Expr& y, const Expr& x);
+Expr hessian(const Expr& loss, const Expr& x);
+
+// f, whose gradient is f_vjp(xs, y, g) -> one cotangent per x, of its shape and dtype, instead of the derived one:
+//   auto clipped = custom_gradient([](const std::vector<Expr>& xs) { return xs[0]; },
+//                                  [](const std::vector<Expr>&, Expr, Expr g) { return std::vector<Expr>{clip(g, -1, 1)}; });
+//   Expr y = clipped({x});
+// f_vjp is called when a gradient passes; what it builds is differentiated as usual. Forward mode (jvp, hvp) and jacobian use
+// the derivative of f itself. The rule is not part of the graph's text.
+using CustomFunction = std::function<Expr(const std::vector<Expr>&)>;
+using CustomVjp = std::function<std::vector<Expr>(const std::vector<Expr>& xs, const Expr& y, const Expr& g)>;
+CustomFunction custom_gradient(CustomFunction f, CustomVjp f_vjp);
 
 }  // namespace weft

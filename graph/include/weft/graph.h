@@ -84,6 +84,7 @@ class Graph {
 
  private:
   friend class Expr;
+  friend struct CustomGradient;                              // graph/grad_sweep.h
   std::unique_ptr<Storage> storage_;
 };
 

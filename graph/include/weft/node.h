@@ -63,7 +63,7 @@ enum class Mode : std::uint8_t { broadcast, accumulate, scan };
 // the result (axis < 0: k_r = start_r), else 0. The payload holds one reference per result axis and names every window
 // axis once; the operand's own map is the identity.
 // recurrence: a state carried along axes, element after element (weft/recurrence.h). Mode accumulate: over the folded axes,
-// in domain order with the last one fastest; the result is what the last state finishes as. Mode scan: along one kept axis;
+// in domain order with the last one fastest; the result is what the last state finishes as. Mode scan: along kept axes;
 // the result is what every step emits.
 enum class Kind : std::uint8_t { input, constant, iota, extent, apply, update, recurrence };
 
@@ -71,7 +71,7 @@ struct Recurrence;
 struct Recurring {
   std::shared_ptr<const Recurrence> recurrence;
   int output = 0;                                            // which of the values it finishes as, or emits
-  int axis = -1;                                             // scan: the axis it runs along
+  std::vector<int> axes = {};                                // scan: the axes it runs along, in visiting order
   friend bool operator==(const Recurring&, const Recurring&);   // by structure
 };
 

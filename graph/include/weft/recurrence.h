@@ -37,6 +37,9 @@ struct Recurrence {
   std::vector<Scalar> start;           // one per state
   Graph step;                          // (states.., elements..) -> (new states.., emitted values..)
   Graph finish;                        // (states..) -> values
+  // The author's derivative of the step, if given: (states.., elements.., cotangents of the floating new states..) ->
+  // (cotangents of the floating states.., of the floating elements..). Otherwise it is derived.
+  std::optional<Graph> gradient;
   std::size_t states() const { return start.size(); }
 };
 bool same(const Recurrence& a, const Recurrence& b);           // but for the names
@@ -67,6 +70,7 @@ class Accumulator {
     std::function<Results(const States&)> lift;                                     // monoid only
     std::function<Results(const States&, const States&)> step;                      // (state, elements), or combine(state, state)
     std::function<Results(const States&)> finish;
+    std::function<Results(const States&, const States&, const States&)> gradient;   // (states, elements, cotangents); may be empty
   };
   explicit Accumulator(Definition definition);
 
@@ -76,11 +80,17 @@ class Accumulator {
   template <class Init, class Step> static Accumulator fold(std::string name, Init init, Step step);
   template <class Init, class Step, class Finish> static Accumulator fold(std::string name, Init init, Step step, Finish finish);
 
+  // The derivative of one step, instead of the derived one, where every state and element is floating:
+  //   grad_fn(state before, elements.., cotangent of the state after) -> (cotangent of the state before, of the elements..)
+  // (Theano's g_accum[N-i+1], g_m[i] = grad_fn(accum[i-1], m[i], g_accum[N-i])). Tuple states come spread out.
+  template <class GradFn> Accumulator with_grad(GradFn grad_fn) const;
+
   const std::string& name() const;
   // For elements of these dtypes; the same object for the same dtypes.
   std::shared_ptr<const Recurrence> recurrence(const std::vector<DType>& elements) const;
 
  private:
+  const Definition& definition() const;
   struct Shared;
   std::shared_ptr<Shared> shared_;
 };
@@ -96,9 +106,9 @@ Expr scan(const std::vector<Expr>& xs, const Accumulator& acc, int axis = -1);
 std::vector<Expr> scan_all(const std::vector<Expr>& xs, const Accumulator& acc, int axis = -1);
 
 // A recurrence over operands as they stand: what reduce and scan end in. The domain of a fold is the kept axes, then the
-// folded ones in visiting order; `axis` is that of a scan.
+// folded ones in visiting order; `axes` of a scan too.
 Expr recur_fold(Graph& graph, std::shared_ptr<const Recurrence> what, int output, Shape domain, int kept, std::vector<Operand> operands, Order order = Order::c);
-Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output, Shape domain, int axis, std::vector<Operand> operands, Order order = Order::c);
+Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output, Shape domain, std::vector<int> axes, std::vector<Operand> operands, Order order = Order::c);
 
 // Sequential, from the first element on. sum, prod: the dtypes of weft::sum; max, min: NaN wins from where it stands.
 // axis may be left out for rank 1.
@@ -187,11 +197,36 @@ template <class T> void add_starts(Accumulator::Definition& definition, const T&
   else add_start(definition, start);
 }
 
+// grad_fn(states.., elements.., cotangents..), all spread out; up to four elements.
+template <std::size_t M, class F>
+bool call_gradient(const F& f, const Accumulator::States& all, std::size_t states, std::size_t elements, Accumulator::Results& out) {
+  if (all.size() != M || 2 * states + elements != M) return false;
+  if constexpr (takes<F, Tuple<M>>) out = state_list(std::apply(f, tuple_of<M>(all)));
+  else return false;
+  return true;
+}
+
 struct FirstState {
   template <class... Es> Expr operator()(const Expr& first, const Es&...) const { return first; }
 };
 
 }  // namespace detail
+
+template <class GradFn> Accumulator Accumulator::with_grad(GradFn grad_fn) const {
+  Definition with = definition();
+  with.gradient = [grad_fn, name = with.name](const States& states, const States& elements, const States& cotangents) {
+    States all = states;
+    all.insert(all.end(), elements.begin(), elements.end());
+    all.insert(all.end(), cotangents.begin(), cotangents.end());
+    Results out;
+    const bool done = [&]<std::size_t... M>(std::index_sequence<M...>) {
+      return (detail::call_gradient<M + 3>(grad_fn, all, states.size(), elements.size(), out) || ...);
+    }(std::make_index_sequence<8>());
+    if (!done) detail::wrong_element_count(name + ": grad_fn", all.size());
+    return out;
+  };
+  return Accumulator(std::move(with));
+}
 
 template <class Unit, class Lift, class Combine, class Finish>
 Accumulator Accumulator::monoid(std::string name, Unit unit, Lift lift, Combine combine, Finish finish) {

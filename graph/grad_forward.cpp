@@ -1,0 +1,75 @@
+// Tangents: from the xs up to the ys. The derivative of a fold is the fold (sum) of what its elements contribute.
+#include <weft/error.h>
+
+#include "grad_recurrence.h"
+#include "grad_sweep.h"
+
+namespace weft {
+
+void Sweep::run_up() {
+  for (std::size_t k = 0; k < on_path_.size(); ++k) {
+    if (!on_path_[k] || adjoints_[k]) continue;                // an x keeps the tangent it is given
+    const Node node = graph_.node(id_of(k));
+    if (!is_floating(node.dtype)) continue;
+    if (node.kind == Kind::apply) add(id_of(k), tangent_of(id_of(k), node));
+    if (node.kind == Kind::recurrence) add(id_of(k), tangent_of_recurrence(id_of(k), node));
+    if (node.kind == Kind::update && adjoints_[graph_.operand(id_of(k), 0).value]) {
+      const Expr window = result(graph_.operand(id_of(k), 0));
+      add(id_of(k), Adjoint{Operand{graph_.add(node, {Operand{window.id(), identity_map(window.rank())}}), identity_map(node.kept)}, {}});
+    }
+  }
+}
+
+std::optional<Local> Sweep::moved(Frame& frame, NodeId user, int position) {
+  const auto& tangent = adjoints_[graph_.operand(user, position).value];
+  if (!tangent) return std::nullopt;
+  const AxisMap& map = graph_.map(user, position);
+  Adjoint seen = *tangent;
+  if (auto* operand = std::get_if<Operand>(&seen.value)) operand->map = compose(operand->map, map);
+  if (seen.mask) seen.mask->value.map = compose(seen.mask->value.map, map);
+  return seen.in(frame);
+}
+
+Adjoint Sweep::tangent_of(NodeId id, const Node& node) {
+  const int arity = graph_.arity(id);
+  const DType dtype = graph_.node(graph_.operand(id, arity - 1)).dtype;
+  Frame frame(graph_, numbers_, node.domain, is_floating(dtype) ? dtype : node.dtype, node.order);
+  frame.convert_to = node.dtype;
+  std::vector<Local> operands;
+  std::vector<Operand> plain;
+  for (int p = 0; p < arity; ++p) {
+    operands.push_back(operand_local(frame, id, p));
+    plain.push_back(Operand{graph_.operand(id, p), graph_.map(id, p)});
+  }
+  const Operand saved{id, identity_map(node.kept)};
+  const bool folds = node.mode == Mode::accumulate;
+  const Local y = !folds ? Local(frame, saved) : node.op == Op::copy ? operands[0] : Local(frame, node.op, node.dtype, plain);
+  std::optional<Local> total;
+  for (int p = 0; p < arity; ++p) {
+    const auto tangent = moved(frame, id, p);
+    if (!tangent) continue;
+    Local value = derivative(node.op, p, operands, y, *tangent);
+    if (!value.frame()) value = Local(frame, value.number());
+    total = total ? *total + value : value;
+  }
+  if (!total) return {};
+  if (folds) total = through_fold(frame, node, *total, y, saved);
+  if (!total->frame()) total = Local(frame, total->number());
+  return pull_back(*total, identity_map(node.kept), node.shape(), node.order);
+}
+
+Adjoint Sweep::tangent_of_recurrence(NodeId id, const Node& node) {
+  Frame frame(graph_, numbers_, node.domain, node.dtype, node.order);
+  std::vector<std::optional<Operand>> tangents;
+  bool any = false;
+  for (int p = 0; p < graph_.arity(id); ++p) {
+    const auto tangent = moved(frame, id, p);
+    const DType dtype = graph_.node(graph_.operand(id, p)).dtype;
+    tangents.push_back(tangent ? std::optional(tangent->resolved().node(dtype)) : std::nullopt);
+    any |= tangent.has_value();
+  }
+  if (!any) return {};
+  return Adjoint{Operand{recurrence_tangent(graph_, id, tangents), identity_map(node.kept)}, {}};
+}
+
+}  // namespace weft

@@ -1,0 +1,210 @@
+// Cotangents: from the ys down to the xs. Ids only grow, so nodes added on the way are never visited.
+#include <algorithm>
+
+#include <weft/error.h>
+#include <weft/recurrence.h>
+
+#include "grad_recurrence.h"
+#include "grad_sweep.h"
+#include "storage.h"
+
+namespace weft {
+namespace {
+
+bool is_scalar_constant(const Node& node) { return node.kind == Kind::constant && std::holds_alternative<Scalar>(node.payload); }
+
+std::vector<int> all_axes_of(const Frame& frame) {
+  std::vector<int> axes;
+  for (std::size_t k = 0; k < frame.domain.size(); ++k) axes.push_back(static_cast<int>(k));
+  return axes;
+}
+
+}  // namespace
+
+Sweep::Sweep(Graph& graph, const std::vector<NodeId>& xs) : graph_(graph), numbers_(graph), on_path_(graph.size(), false), adjoints_(graph.size()) {
+  for (NodeId id : xs) on_path_[id.value] = true;
+  for (std::size_t k = 0; k < on_path_.size(); ++k)
+    for (int p = 0; p < graph.arity(id_of(k)); ++p)
+      if (on_path_[graph.operand(id_of(k), p).value]) on_path_[k] = true;
+}
+
+void Sweep::add(NodeId id, Adjoint term) {
+  if (std::holds_alternative<double>(term.value) && std::get<double>(term.value) == 0) return;
+  auto& total = adjoints_[id.value];
+  if (!total) {
+    total = std::move(term);
+    return;
+  }
+  Frame frame = own_frame(id);
+  total = Adjoint::of(total->in(frame) + term.in(frame));
+}
+
+void Sweep::run_down() {
+  for (std::size_t k = on_path_.size(); k-- > 0;) {
+    if (!on_path_[k] || !adjoints_[k]) continue;
+    const Node node = graph_.node(id_of(k));               // a copy: adding nodes moves them
+    if (visit_custom(id_of(k))) continue;
+    if (node.kind == Kind::apply) visit(id_of(k), node);
+    if (node.kind == Kind::recurrence) visit_recurrence(id_of(k), node);
+    if (node.kind == Kind::update) add(graph_.operand(id_of(k), 0), read_back(*adjoints_[k], std::get<AxisMap>(node.payload)));
+  }
+}
+
+// The gradient as a node of the right shape.
+Expr Sweep::result(NodeId id) {
+  Frame frame = own_frame(id);
+  const DType dtype = graph_.node(id).dtype;
+  const Local total = (adjoints_[id.value] ? adjoints_[id.value]->in(frame) : Local(frame, 0.0)).resolved();
+  if (const auto* waiting = total.waiting()) return Expr(graph_, frame.fold(AccumulatorId::sum, waiting->op, dtype, waiting->operands, all_axes_of(frame)));
+  return whole(frame, total.node());
+}
+
+Frame Sweep::own_frame(NodeId id) {
+  const Node& node = graph_.node(id);
+  return Frame(graph_, numbers_, node.shape(), node.dtype, node.order);
+}
+
+Expr Sweep::whole(Frame& frame, Operand value) {
+  if (is_whole(graph_, value, frame.domain)) return Expr(graph_, value.node);
+  const DType dtype = graph_.node(value.node).dtype;
+  return Expr(graph_, frame.fold(AccumulatorId::sum, Op::copy, dtype, {std::move(value)}, all_axes_of(frame)));
+}
+
+Local Sweep::operand_local(Frame& frame, NodeId user, int position) {
+  const NodeId id = graph_.operand(user, position);
+  if (is_scalar_constant(graph_.node(id))) return Local(frame, std::get<Scalar>(graph_.node(id).payload).as_double());
+  return Local(frame, Operand{id, graph_.map(user, position)});
+}
+
+void Sweep::visit(NodeId id, const Node& node) {
+  const int arity = graph_.arity(id);
+  const DType dtype = graph_.node(graph_.operand(id, arity - 1)).dtype;   // of numbers in the columns
+  Frame frame(graph_, numbers_, node.domain, is_floating(dtype) ? dtype : node.dtype, node.order);
+  std::vector<Local> operands;
+  std::vector<Operand> plain;
+  for (int p = 0; p < arity; ++p) {
+    operands.push_back(operand_local(frame, id, p));
+    plain.push_back(Operand{graph_.operand(id, p), graph_.map(id, p)});
+  }
+  const Operand saved{id, identity_map(node.kept)};
+  const bool folds = node.mode == Mode::accumulate;
+  const Local y = !folds ? Local(frame, saved) : node.op == Op::copy ? operands[0] : Local(frame, node.op, node.dtype, plain);
+  Local g = adjoints_[id.value]->in(frame);
+  if (folds) g = through_fold(frame, node, g, y, saved);
+  for (int p = 0; p < arity; ++p) {
+    const NodeId operand = plain[static_cast<std::size_t>(p)].node;
+    const Node& target = graph_.node(operand);
+    if (!on_path_[operand.value] || !is_floating(target.dtype)) continue;
+    frame.convert_to = target.dtype;
+    const Shape shape = target.shape();
+    const Order order = target.order;
+    Local value = derivative(node.op, p, operands, y, g);
+    if (!value.frame()) value = Local(frame, value.number());
+    add(operand, pull_back(value, plain[static_cast<std::size_t>(p)].map, shape, order));
+  }
+}
+
+// The cotangent of one element of a fold.
+Local Sweep::through_fold(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved) {
+  switch (node.accumulator) {
+    case AccumulatorId::sum: return g;
+    case AccumulatorId::prod: return g * product_of_others(frame, node, y);
+    case AccumulatorId::max:
+    case AccumulatorId::min:
+    case AccumulatorId::supremum:
+    case AccumulatorId::infimum: return share_among_ties(frame, node, g, y, saved);
+    default: return 0.0;
+  }
+}
+
+// Ties are found among the elements themselves: y has the bits that were folded.
+Local Sweep::share_among_ties(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved) {
+  const Local tie = y == Local(frame, saved);
+  std::vector<bool> mentioned(frame.domain.size(), false);
+  tie.mark(mentioned);
+  std::vector<int> keep;
+  AxisMap seen;
+  for (int axis = 0; axis < node.kept; ++axis) {
+    if (!mentioned[static_cast<std::size_t>(axis)]) continue;
+    keep.push_back(axis);
+    seen.push_back(AxisRef{axis, 0, 1});
+  }
+  const NodeId count = frame.fold(AccumulatorId::sum, Op::cast, node.dtype, {tie.node()}, keep);
+  return select(tie, g / Local(frame, Operand{count, std::move(seen)}), 0.0);
+}
+
+namespace {
+
+// Emits the product of the elements before each one.
+std::shared_ptr<const Recurrence> product_before(DType dtype) {
+  auto made = std::make_shared<Recurrence>();
+  made->name = "product_before";
+  made->start = {Scalar::of(dtype, 1.0)};
+  made->step.name = "step";
+  const Expr state = made->step.input("s0", dtype, {}), x = made->step.input("x0", dtype, {});
+  made->step.outputs = {(state * x).id(), state.id()};
+  made->finish.name = "finish";
+  made->finish.outputs = {made->finish.input("s0", dtype, {}).id()};
+  return made;
+}
+
+}  // namespace
+
+// A prefix times a suffix: for each element the product of those visited before it, times that of those after it. Never
+// divides, so it is exact with zeros and where the whole product under- or overflows, and differentiable again.
+Local Sweep::product_of_others(Frame& frame, const Node& node, const Local& y) {
+  const Operand element = y.node(node.dtype);
+  const auto carried = [&] {
+    std::vector<int> axes;
+    for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis) axes.push_back(axis);
+    return axes;
+  }();
+  AxisMap flip = identity_map(static_cast<int>(node.domain.size()));
+  for (int axis : carried) {
+    const Extent& extent = node.domain[static_cast<std::size_t>(axis)];
+    if (!extent.is(0) && !extent.is(1)) flip[static_cast<std::size_t>(axis)] = AxisRef{axis, extent - 1, -1};
+  }
+  const auto before = product_before(node.dtype);
+  const Expr prefix = recur_scan(graph_, before, 0, node.domain, carried, {element}, node.order);
+  const Expr suffix = recur_scan(graph_, before, 0, node.domain, carried, {Operand{element.node, compose(element.map, flip)}}, node.order);
+  return Local(frame, Operand{prefix.id(), identity_map(static_cast<int>(node.domain.size()))}) * Local(frame, Operand{suffix.id(), flip});
+}
+
+void Sweep::visit_recurrence(NodeId id, const Node& node) {
+  Frame frame(graph_, numbers_, node.domain, node.dtype, node.order);
+  const int arity = graph_.arity(id);
+  std::vector<bool> wanted;
+  for (int p = 0; p < arity; ++p) wanted.push_back(on_path_[graph_.operand(id, p).value]);
+  const Operand g = adjoints_[id.value]->in(frame).resolved().node(node.dtype);
+  std::vector<AxisMap> maps;
+  for (int p = 0; p < arity; ++p) maps.push_back(graph_.map(id, p));
+  const auto gradients = recurrence_adjoints(graph_, id, g, wanted);
+  for (int p = 0; p < arity; ++p) {
+    const auto& gradient = gradients[static_cast<std::size_t>(p)];
+    if (!gradient) continue;
+    const NodeId operand = graph_.operand(id, p);
+    const Shape shape = graph_.node(operand).shape();
+    add(operand, pull_back(Local(frame, *gradient), maps[static_cast<std::size_t>(p)], shape, graph_.node(operand).order));
+  }
+}
+
+// A function whose author says what its gradient is.
+bool Sweep::visit_custom(NodeId id) {
+  const auto found = graph_.storage().custom.find(id);
+  if (found == graph_.storage().custom.end()) return false;
+  const CustomGradient rule = *found->second;
+  const Expr g = result(id);
+  const std::vector<Expr> gradients = rule.vjp(rule.xs, Expr(graph_, id), g);
+  WEFT_REQUIRE(gradients.size() == rule.xs.size(), usage, "custom_gradient: expected a gradient for each of ", rule.xs.size(), " arguments, got ", gradients.size());
+  for (std::size_t k = 0; k < gradients.size(); ++k) {
+    const Expr &x = rule.xs[k], &gradient = gradients[k];
+    if (!on_path_[x.id().value] || !is_floating(x.dtype())) continue;
+    WEFT_REQUIRE(static_cast<bool>(gradient) && &gradient.graph() == &graph_, usage, "custom_gradient: the gradient of ", x.name(), " is not an Expr of its graph");
+    WEFT_REQUIRE(gradient.shape() == x.shape() && gradient.dtype() == x.dtype(), shape, "custom_gradient: the gradient of ", x.name(), " is ", gradient.dtype(), " of shape ",
+                 to_text(gradient.shape()), ", expected ", x.dtype(), " of shape ", to_text(x.shape()));
+    add(x.id(), Adjoint{Operand{gradient.id(), identity_map(x.rank())}, {}});
+  }
+  return true;
+}
+
+}  // namespace weft

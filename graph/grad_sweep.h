@@ -1,0 +1,50 @@
+// Derivatives in one walk over the nodes: from the ys down to the xs (cotangents), or from the xs up to the ys (tangents).
+// Both use the derivative columns of ops.def: an elementwise op scales by the same number in either direction.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include <weft/grad.h>
+
+#include "local.h"
+#include "pull_back.h"
+
+namespace weft {
+
+// What custom_gradient says about a node.
+struct CustomGradient {
+  std::vector<Expr> xs;
+  CustomVjp vjp;
+  static void attach(const Expr& y, CustomGradient rule);
+};
+
+class Sweep {
+ public:
+  Sweep(Graph& graph, const std::vector<NodeId>& xs);
+  void add(NodeId id, Adjoint term);                         // to the cotangent, or tangent, of a node
+  void run_down();                                           // grad_reverse.cpp
+  void run_up();                                             // grad_forward.cpp
+  Expr result(NodeId id);                                    // what a node has got, as a node of its shape
+
+ private:
+  Frame own_frame(NodeId id);
+  Expr whole(Frame& frame, Operand value);
+  Local operand_local(Frame& frame, NodeId user, int position);
+  void visit(NodeId id, const Node& node);
+  void visit_recurrence(NodeId id, const Node& node);
+  bool visit_custom(NodeId id);
+  Local through_fold(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved);
+  Local share_among_ties(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved);
+  Local product_of_others(Frame& frame, const Node& node, const Local& y);
+
+  std::optional<Local> moved(Frame& frame, NodeId user, int position);   // the tangent of an operand, where the user reads it
+  Adjoint tangent_of(NodeId id, const Node& node);
+  Adjoint tangent_of_recurrence(NodeId id, const Node& node);
+
+  Graph& graph_;
+  NumberPool numbers_;
+  std::vector<bool> on_path_;                                // depends on some x
+  std::vector<std::optional<Adjoint>> adjoints_;
+};
+
+}  // namespace weft
