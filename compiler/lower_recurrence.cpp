@@ -58,6 +58,8 @@ void Lowering::open_chain(int place) {
       return;
     }
   const Placed& placed = nest_.nodes[static_cast<std::size_t>(place)];
+  std::vector<int> row_axes = axes_below(placed, loop);
+  for (int axis : carried_axes_of(place)) std::erase(row_axes, axis);
   Chain chain;
   chain.places = {place};
   chain.loop = loop;
@@ -67,7 +69,7 @@ void Lowering::open_chain(int place) {
     fold.dtype = start.dtype();
     fold.axis = frames_.back().loop.var.axis;
     fold.start = start;
-    fold.row_axes = axes_below(placed, loop);
+    fold.row_axes = row_axes;
     if (!fold.row_axes.empty()) fold.row = new_row(Place::row, placed.node, start.dtype(), fold.row_axes);
     chain.folds.push_back(static_cast<int>(program_.folds.size()));
     frames_.back().loop.folds.push_back(chain.folds.back());

@@ -130,7 +130,9 @@ std::vector<Expr> jvp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, 
   }
   Sweep state(graph, ids);
   for (std::size_t k = 0; k < xs.size(); ++k) state.add(ids[k], adjoint_of(tangents[k]));
-  state.run_up();
+  std::vector<NodeId> wanted;
+  for (const Expr& y : ys) wanted.push_back(y.id());
+  state.run_up(wanted);
   std::vector<Expr> results;
   for (const Expr& y : ys) results.push_back(state.result(y.id()));
   return results;

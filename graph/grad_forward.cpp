@@ -6,9 +6,14 @@
 
 namespace weft {
 
-void Sweep::run_up() {
+void Sweep::run_up(const std::vector<NodeId>& ys) {
+  std::vector<bool> needed(on_path_.size(), false);
+  for (NodeId y : ys) needed[y.value] = true;
+  for (std::size_t k = needed.size(); k-- > 0;)
+    if (needed[k])
+      for (int p = 0; p < graph_.arity(id_of(k)); ++p) needed[graph_.operand(id_of(k), p).value] = true;
   for (std::size_t k = 0; k < on_path_.size(); ++k) {
-    if (!on_path_[k] || adjoints_[k]) continue;                // an x keeps the tangent it is given
+    if (!on_path_[k] || !needed[k] || adjoints_[k]) continue;                // an x keeps the tangent it is given
     const Node node = graph_.node(id_of(k));
     if (!is_floating(node.dtype)) continue;
     if (node.kind == Kind::apply) add(id_of(k), tangent_of(id_of(k), node));

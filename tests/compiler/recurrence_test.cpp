@@ -99,3 +99,19 @@ TEST_CASE("a scan of one element, and an axis of extent one") {
   check_call(f, {uniform(f64, {20, 1}), uniform(f64, {1})});
   check_call(f, {uniform(f64, {0, 1}), uniform(f64, {1})});
 }
+
+TEST_CASE("gradients of folds and scans: states kept by a scan over several axes") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"a", "b", "c"});
+  const auto acc = Accumulator::fold("mulplus", 1.0, [](Expr s, Expr e) { return s * e + e; });
+  std::vector<Expr> outputs;
+  for (const std::vector<int>& axes : std::vector<std::vector<int>>{{0}, {2}, {0, 1}, {0, 2}, {0, 1, 2}})
+    for (const Order order : {Order::c, Order::f}) outputs.push_back(grad(sum(reduce(x, acc, axes, false, order)), {x})[0]);
+  outputs.push_back(grad(sum(prod(x, {0, 2})), {x})[0]);
+  outputs.push_back(grad(sum(cumulative_prod(x, 1)), {x})[0]);
+  const Function f = compiled(g, outputs, {x});
+  for (const Dims& shape : {Dims{3, 2, 5}, Dims{1, 4, 18}, Dims{2, 0, 3}, Dims{20, 1, 2}}) {
+    CAPTURE(to_text(shape));
+    check_call(f, {uniform(f64, shape)});
+  }
+}
