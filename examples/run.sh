@@ -25,7 +25,7 @@ step configure cmake $generator -S . -B build -DCMAKE_BUILD_TYPE=Release -DWEFT_
 step build cmake --build build --parallel "$(nproc)" --target weft_examples
 
 status=0
-for name in hello image_tonemap newton logistic_regression; do
+for name in hello accumulators image_tonemap newton logistic_regression; do
   echo
   echo "== $name"
   (cd build/examples && "./$name") || { echo "$name failed"; status=1; }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include <weft/rearrange.h>
 #include <weft/recurrence.h>
 
 #include "axes.h"
@@ -135,6 +136,7 @@ Expr cumulative(const char* what, const Expr& x, AccumulatorId acc, std::optiona
   WEFT_REQUIRE(axis || x.rank() == 1, usage, what, ": ", x.name(), " has rank ", x.rank(), "\n  name the axis");
   const int along = normalize_axis(what, x, axis.value_or(0));
   const bool widens = acc == AccumulatorId::sum || acc == AccumulatorId::prod;
+  WEFT_REQUIRE(widens || !options.include_initial, usage, what, ": has no initial value\n  concatenate one");
   WEFT_REQUIRE(widens || !options.dtype, usage, what, ": keeps the dtype of ", x.name(), "\n  cast the result");
   const DType least = reduced_dtype(x, acc), dtype = options.dtype.value_or(least);
   const bool mixed = (least == u64 && is_signed_integer(dtype)) || (dtype == u64 && is_signed_integer(least));
@@ -150,7 +152,12 @@ Expr cumulative(const char* what, const Expr& x, AccumulatorId acc, std::optiona
   node.accumulator = acc;
   node.payload = Recurring{builtin_scan(acc, x.dtype(), dtype), 0, {along}};
   const Expr result(x.graph(), x.graph().add(std::move(node), {{from.id(), identity_map(x.rank())}}));
-  return options.reverse ? flip(result, along) : result;
+  const Expr scanned = options.reverse ? flip(result, along) : result;
+  if (!options.include_initial) return scanned;
+  Shape one = x.shape();
+  one[static_cast<std::size_t>(along)] = 1;
+  const Expr initial = full(x.graph(), dtype, one, acc == AccumulatorId::sum ? 0 : 1);
+  return options.reverse ? concat({scanned, initial}, along) : concat({initial, scanned}, along);
 }
 
 }  // namespace

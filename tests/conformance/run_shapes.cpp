@@ -37,6 +37,7 @@ template <Scan scan> Answer run_scan(const Case& test) {
   weft::ScanOptions options;
   if (test.has("dtype")) options.dtype = read_dtype(test.attrs["dtype"].get<std::string>());
   options.reverse = test.has("reverse") && test.attrs["reverse"] != 0 && test.attrs["reverse"] != false;
+  options.include_initial = test.has("include_initial") && test.attrs["include_initial"] == true;
   const std::vector<int> axes = axes_of(test);
   return value(operands, scan(operands[0], axes.empty() ? std::nullopt : std::optional(axes[0]), options));
 }

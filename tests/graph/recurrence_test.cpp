@@ -64,7 +64,16 @@ TEST_CASE("a scan gives the value after every element") {
   CHECK(p(scan(p.x[0], horner(), 0)) == Values{1, 2, 3, 14, 25, 36});
   CHECK(p(cumulative_sum(p.x[0], 1)) == Values{1, 3, 6, 4, 9, 15});
   CHECK(p(cumulative_prod(p.x[0], 0)) == Values{1, 2, 3, 4, 10, 18});
-  CHECK(p(cumulative_sum(p.x[0], -1, {.dtype = std::nullopt, .reverse = true})) == Values{6, 5, 3, 15, 11, 6});
+  CHECK(p(cumulative_sum(p.x[0], -1, {.dtype = std::nullopt, .reverse = true, .include_initial = false})) == Values{6, 5, 3, 15, 11, 6});
+}
+
+TEST_CASE("cumulative sums and products with their initial value") {
+  Problem p({doubles({1, 2, 3, 4, 5, 6}, {2, 3})});
+  const ScanOptions with{.dtype = std::nullopt, .reverse = false, .include_initial = true}, behind{.dtype = std::nullopt, .reverse = true, .include_initial = true};
+  CHECK(p(cumulative_sum(p.x[0], 1, with)) == Values{0, 1, 3, 6, 0, 4, 9, 15});
+  CHECK(p(cumulative_prod(p.x[0], 0, with)) == Values{1, 1, 1, 1, 2, 3, 4, 10, 18});
+  CHECK(p(cumulative_sum(p.x[0], 1, behind)) == Values{6, 5, 3, 0, 15, 11, 6, 0});
+  CHECK(error_text([&] { cumulative_max(p.x[0], 1, with); }) == "usage: cumulative_max: has no initial value\n  concatenate one");
 }
 
 TEST_CASE("cumulative maximum and minimum propagate NaN from where it stands") {
@@ -110,7 +119,7 @@ TEST_CASE("dtypes: cumulative sums widen as sums do, states grow until the step 
   CHECK(cumulative_sum(h).dtype() == f16);
   CHECK(cumulative_sum(b).dtype() == i64);
   CHECK(cumulative_max(i).dtype() == i8);
-  CHECK(cumulative_sum(h, 0, {.dtype = f32, .reverse = false}).dtype() == f32);
+  CHECK(cumulative_sum(h, 0, {.dtype = f32, .reverse = false, .include_initial = false}).dtype() == f32);
   const auto total = Accumulator::fold("total", 0, [](Expr s, Expr x) { return s + cast(x, i64); });
   CHECK(reduce(i, total).dtype() == i64);
   const auto wide = Accumulator::fold("wide", Scalar::of(f64, 0.0), [](Expr s, Expr x) { return s + x; });
@@ -169,9 +178,9 @@ TEST_CASE("recurrences: errors") {
   const Expr x = g.input("x", f64, {"n", 3}), i = g.input("i", i32, {3});
   CHECK(error_text([&] { cumulative_sum(x); }) == "usage: cumulative_sum: %x has rank 2\n  name the axis");
   CHECK(error_text([&] { cumulative_sum(x, 2); }) == "shape: cumulative_sum: axis 2 is outside %x of shape [n, 3]\n  axes run from -2 to 1");
-  CHECK(error_text([&] { cumulative_sum(i, 0, {.dtype = i16, .reverse = false}); }) ==
+  CHECK(error_text([&] { cumulative_sum(i, 0, {.dtype = i16, .reverse = false, .include_initial = false}); }) ==
         "dtype: cumulative_sum: %i is i32 and accumulates in i64, which does not fit i16\n  cast the result instead");
-  CHECK(error_text([&] { cumulative_max(x, 0, {.dtype = f32, .reverse = false}); }) == "usage: cumulative_max: keeps the dtype of %x\n  cast the result");
+  CHECK(error_text([&] { cumulative_max(x, 0, {.dtype = f32, .reverse = false, .include_initial = false}); }) == "usage: cumulative_max: keeps the dtype of %x\n  cast the result");
   CHECK(error_text([&] { scan(x, horner(), 2); }) == "shape: horner: axis 2 is outside the shape [n, 3]");
   CHECK(error_text([&] { reduce(x, horner(), {0, 0}); }) == "shape: horner: axis 0 is named twice");
   CHECK(error_text([&] { reduce(std::vector<Expr>(), horner()); }) == "usage: horner: expected at least one operand");

@@ -2,6 +2,7 @@
 #pragma once
 #include <weft/array.h>
 #include <weft/broadcast.h>
+#include <weft/check_gradient.h>
 #include <weft/elemwise.h>
 #include <weft/error.h>
 #include <weft/expr.h>

@@ -115,6 +115,7 @@ Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output
 struct ScanOptions {
   std::optional<DType> dtype = std::nullopt;                   // sum, prod: accumulate in a wider dtype
   bool reverse = false;                                        // from the last element on
+  bool include_initial = false;                                // sum, prod: 0 or 1 in front (reverse: behind), one element more
 };
 Expr cumulative_sum(const Expr& x, std::optional<int> axis = std::nullopt, ScanOptions options = {});
 Expr cumulative_prod(const Expr& x, std::optional<int> axis = std::nullopt, ScanOptions options = {});
