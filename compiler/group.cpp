@@ -50,7 +50,7 @@ class Grouper {
   bool reads_in_place(NodeId user, int position) const {
     const NodeId made = graph_.operand(user, position);
     const AxisMap& map = graph_.map(user, position);
-    if (graph_.node(user).kind == Kind::update) return false;
+    if (graph_.node(user).kind == Kind::update || graph_.node(made).kind == Kind::reshape) return false;
     const Placed& placed = drafts_[static_cast<std::size_t>(nest_of_[made.value])].nest.nodes[place_of_[made.value]];
     const Node& from = graph_.node(made);
     const Node& to = graph_.node(user);
@@ -62,7 +62,7 @@ class Grouper {
   int earliest_nest(NodeId id) const {
     int first = 0;
     for (int k = 0; k < graph_.arity(id); ++k) {
-      const NodeId made = graph_.operand(id, k);
+      const NodeId made = memory_of(graph_, graph_.operand(id, k));
       const int nest = nest_of_[made.value];
       if (nest >= 0) first = std::max(first, position_[static_cast<std::size_t>(nest)] + (reads_in_place(id, k) ? 0 : 1));
     }
@@ -79,7 +79,7 @@ class Grouper {
     const int fresh = static_cast<int>(drafts_.size());
     int behind = 0;                                    // the nests of all operands
     for (int k = 0; k < graph_.arity(id); ++k)
-      if (const int nest = nest_of_[graph_.operand(id, k).value]; nest >= 0) behind = std::max(behind, position_[static_cast<std::size_t>(nest)] + 1);
+      if (const int nest = nest_of_[memory_of(graph_, graph_.operand(id, k)).value]; nest >= 0) behind = std::max(behind, position_[static_cast<std::size_t>(nest)] + 1);
     drafts_.emplace_back();
     order_.insert(order_.begin() + behind, fresh);
     position_.push_back(0);
@@ -91,8 +91,11 @@ class Grouper {
   bool waits(NodeId id) const {
     const Node& node = graph_.node(id);
     if (node.kind != Kind::apply || node.mode == Mode::accumulate || is_output_[id.value] || graph_.user_count(id) != 1) return false;
-    for (int k = 0; k < graph_.arity(id); ++k)
-      if (is_scheduled(graph_.node(graph_.operand(id, k))) && !waiting_[graph_.operand(id, k).value]) return false;
+    if (graph_.node(graph_.users(id)[0]).kind == Kind::reshape) return false;         // read from memory
+    for (int k = 0; k < graph_.arity(id); ++k) {
+      const NodeId made = memory_of(graph_, graph_.operand(id, k));
+      if (is_scheduled(graph_.node(made)) && !waiting_[made.value]) return false;
+    }
     return true;
   }
   // The axes of a waiting operand in the nest of its reader; false if it is not read in place there.

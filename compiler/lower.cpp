@@ -36,9 +36,12 @@ int Lowering::buffer_of(NodeId array) {
   if (!fresh) return it->second;
   Buffer buffer;
   const Node& node = graph_.node(array);
-  const bool output = std::find(graph_.outputs.begin(), graph_.outputs.end(), array) != graph_.outputs.end();
-  buffer.place = !is_scheduled(node) ? Place::argument : output ? Place::result : Place::temporary;
-  buffer.node = array;
+  const NodeId holder = memory_of(graph_, array);              // its slot, under the shape of `array`
+  const bool output = std::find(graph_.outputs.begin(), graph_.outputs.end(), holder) != graph_.outputs.end();
+  buffer.place = !is_scheduled(graph_.node(holder)) ? Place::argument : output ? Place::result : Place::temporary;
+  WEFT_ASSERT(holder == array || (buffer.place == Place::temporary && graph_.node(holder).order == Order::c),
+              "a reshape reads an array between nests in row-major order: %", array.value);
+  buffer.node = holder;
   buffer.dtype = node.dtype;
   buffer.extents = node.shape();
   buffer.order = node.order;

@@ -23,6 +23,7 @@ constexpr GraphPass passes[] = {
     {"contract", contract, "multiply-add becomes fma, here and nowhere else"},
     {"split_folds", split_folds, "folds over several axes become folds over one axis each"},
     {"store_windows", store_windows, "what an update writes lies in memory"},
+    {"store_reshapes", store_reshapes, "what a reshape names lies in memory, row-major"},
     {"renumber", drop_dead, "drop what became dead, number again"},
     {"choose_layouts", choose_layouts, "results and arrays between nests are stored as their readers run: C or F"},
 };

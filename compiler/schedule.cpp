@@ -46,7 +46,7 @@ Schedule make_schedule(const Graph& graph, const Hints& hints) {
     const NodeId user = id_of(index);
     if (schedule.nest_of[index] < 0) continue;
     for (int k = 0; k < graph.arity(user); ++k) {
-      const NodeId made = graph.operand(user, k);
+      const NodeId made = memory_of(graph, graph.operand(user, k));
       if (schedule.nest_of[made.value] >= 0 && schedule.nest_of[made.value] != schedule.nest_of[index]) schedule.stored[made.value] = true;
     }
   }
@@ -118,7 +118,7 @@ void verify(const Graph& graph, const Schedule& schedule) {
     for (NodeId id : order) {
       WEFT_ASSERT(schedule.nest_of[id.value] == static_cast<int>(n) && !seen[id.value], "S1: %", id.value, " runs twice or in a foreign nest");
       for (int k = 0; k < graph.arity(id); ++k) {
-        const NodeId made = graph.operand(id, k);
+        const NodeId made = memory_of(graph, graph.operand(id, k));
         if (schedule.nest_of[made.value] < 0) continue;
         WEFT_ASSERT(schedule.nest_of[made.value] < static_cast<int>(n) ? schedule.stored[made.value] : seen[made.value] != 0,
                     "S3: %", id.value, " reads %", made.value, " before it is made");

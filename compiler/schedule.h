@@ -73,12 +73,18 @@ struct Nest {
 
 struct Schedule {
   std::vector<Nest> nests;
-  std::vector<int> nest_of;                            // by node id; -1: input, constant, iota or extent
+  std::vector<int> nest_of;                            // by node id; -1: input, constant, iota, extent or reshape
   std::vector<bool> stored;                            // by node id: has an array (an output, or read by a later nest)
 };
 
 // Leaves no work to be scheduled apart from kinds apply, update and recurrence.
 inline bool is_scheduled(const Node& node) { return node.kind == Kind::apply || node.kind == Kind::update || node.kind == Kind::recurrence; }
+
+// The node whose array holds the elements of `id`: a reshape names those of its operand (store_reshapes sees to the layout).
+inline NodeId memory_of(const Graph& graph, NodeId id) {
+  while (graph.node(id).kind == Kind::reshape) id = graph.operand(id, 0);
+  return id;
+}
 
 std::vector<Nest> group_nests(const Graph& graph, const Hints& hints, std::vector<int>& nest_of);   // group.cpp
 void collapse_axes(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);   // collapse.cpp

@@ -1,6 +1,7 @@
 #include "pipeline.h"
 
 #include "../graph/rebuild.h"
+#include "schedule.h"
 
 namespace weft {
 
@@ -14,7 +15,7 @@ Graph store_windows(const Graph& graph) {
     }
     std::vector<Operand> operands = rebuild.operands(id);
     const Node window = rebuild.to.node(operands[0].node);
-    const bool in_memory = window.kind == Kind::input || window.kind == Kind::apply || window.kind == Kind::update || window.kind == Kind::recurrence || std::holds_alternative<Array>(window.payload);
+    const bool in_memory = window.kind == Kind::input || is_scheduled(window) || window.kind == Kind::reshape || std::holds_alternative<Array>(window.payload);
     if (!in_memory) operands[0].node = rebuild.to.apply(Op::copy, window.dtype, window.shape(), {Operand{operands[0].node, identity_map(window.kept)}});
     rebuild.set(id, rebuild.to.add(graph.node(id), std::move(operands)));
   }

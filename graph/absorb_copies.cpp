@@ -20,6 +20,15 @@ Graph absorb_copies(const Graph& graph) {
     if (rebuild.has(id)) continue;
     const Node& node = graph.node(id);
     std::vector<Operand> operands = rebuild.operands(id);
+    if (node.kind == Kind::reshape) {                        // of a reshape: one reshape, or none
+      NodeId source = operands[0].node;
+      while (rebuild.to.node(source).kind == Kind::reshape) source = rebuild.to.operand(source, 0);
+      if (rebuild.to.node(source).domain == node.domain && rebuild.to.node(source).kept == node.kept) {
+        rebuild.set(id, source);
+        continue;
+      }
+      operands[0] = Operand{source, identity_map(rebuild.to.node(source).rank())};
+    }
     if (node.kind == Kind::apply || node.kind == Kind::recurrence) {
       for (Operand& operand : operands) {
         while (is_pure_copy(rebuild.to, operand.node)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "maps.h"
 #include "print.h"
 
 namespace weft {
@@ -113,6 +114,7 @@ void check_inputs_given(const Graph& graph, const std::vector<NodeId>& outputs, 
 bool has_call_checks(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const auto is_identity = [](const AxisRef& ref) { return ref.is_identity(); };
+  if (node.kind == Kind::reshape && !(count_of(node.domain) == count_of(graph.node(graph.operand(id, 0)).shape()))) return true;
   if (const auto* places = std::get_if<AxisMap>(&node.payload)) {   // start 0, step 1 does not mean the whole axis here
     const Shape window = graph.node(graph.operand(id, 0)).shape();
     for (std::size_t k = 0; k < places->size(); ++k)
@@ -167,6 +169,13 @@ void check_update_at_call(const Graph& graph, NodeId id, const AxisMap& places, 
   }
 }
 
+void check_reshape_at_call(const Graph& graph, NodeId id, const Bindings& bindings) {
+  const Shape target = graph.node(id).domain, own = graph.node(graph.operand(id, 0)).shape();
+  const Index wanted = count_of(target).evaluate(bindings), got = count_of(own).evaluate(bindings);
+  WEFT_REQUIRE(wanted == got, shape, "reshape: ", name_of(graph, graph.operand(id, 0)), " of shape ", to_text(own), " has ", valued(count_of(own), got),
+               " elements but the target ", to_text(target), " has ", valued(count_of(target), wanted), show(graph, id));
+}
+
 }  // namespace
 
 void check_at_call(const Graph& graph, NodeId id, const Bindings& bindings) {
@@ -180,6 +189,7 @@ void check_at_call(const Graph& graph, NodeId id, const Bindings& bindings) {
                  " over an axis of extent 0 has no identity; ", valued(node.domain[axis], 0), show(graph, id),
                  "\n  make sure that the axis has an element, or concatenate an initial value");
   }
+  if (node.kind == Kind::reshape) return check_reshape_at_call(graph, id, bindings);
   for (int p = 0; p < graph.arity(id); ++p) check_operand_at_call(graph, id, p, sizes, bindings);
   if (const auto* places = std::get_if<AxisMap>(&node.payload)) check_update_at_call(graph, id, *places, sizes, bindings);
 }

@@ -5,6 +5,7 @@
 #include <weft/recurrence.h>
 #include <weft/text.h>
 
+#include "maps.h"
 #include "print.h"
 
 namespace weft {
@@ -26,6 +27,7 @@ class NodeCheck {
     if (node_.kind == Kind::recurrence) return check_recurrence();
     WEFT_REQUIRE(node_.kept == static_cast<int>(node_.domain.size()) && node_.mode == Mode::broadcast, shape, what(), "only an op folds axes");
     if (node_.kind == Kind::update) return check_update();
+    if (node_.kind == Kind::reshape) return check_reshape();
     WEFT_REQUIRE(operands_.empty(), usage, what(), "expected no operand, got ", operands_.size());
   }
 
@@ -38,6 +40,7 @@ class NodeCheck {
       case Kind::extent: return "extent: ";
       case Kind::update: return "update: ";
       case Kind::recurrence: return node_.mode == Mode::scan ? "scan: " : "fold: ";
+      case Kind::reshape: return "reshape: ";
       case Kind::apply: break;
     }
     return std::string(info(node_.op).name) + ": ";
@@ -65,6 +68,7 @@ class NodeCheck {
   void check_update() const;
   void check_mentioned() const;
   void check_recurrence() const;
+  void check_reshape() const;
 
   const Graph& graph_;
   const Node& node_;
@@ -105,7 +109,8 @@ void NodeCheck::check_payload() const {
       WEFT_REQUIRE(recurring != nullptr && recurring->recurrence, usage, what(), "expected a recurrence");
       return;
     }
-    case Kind::apply: return;
+    case Kind::apply:
+    case Kind::reshape: return;
   }
 }
 
@@ -256,6 +261,17 @@ void NodeCheck::check_update() const {
   }
   for (std::size_t axis = 0; axis < named.size(); ++axis)
     WEFT_REQUIRE(named[axis] == 1, shape, "update: window axis ", axis, " is named ", named[axis], " times");
+}
+
+// reshape: as many elements on both sides, unless only the call can tell.
+void NodeCheck::check_reshape() const {
+  WEFT_REQUIRE(operands_.size() == 1, usage, "reshape: expected one operand, got ", operands_.size());
+  const Node& operand = graph_.node(operands_[0].node);
+  WEFT_REQUIRE(operand.dtype == node_.dtype, dtype, "reshape: the operand is ", operand.dtype, " but the result is ", node_.dtype);
+  WEFT_REQUIRE(operands_[0].map == identity_map(operand.rank()), usage, "reshape: the operand's map is the identity");
+  const Extent own = count_of(operand.shape()), wanted = count_of(node_.domain), surplus = own - wanted;
+  WEFT_REQUIRE(!surplus.is_number() || surplus.is(0), shape, "reshape: ", name(0), " of shape ", to_text(operand.shape()), " has ", own,
+               " elements but the target ", to_text(node_.domain), " has ", wanted);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ template <class OrderOf> Order majority(const Graph& graph, NodeId id, bool is_o
   int surplus = 0;                                            // votes for c less votes for f
   for (auto [edge, end] = boost::out_edges(id.value, graph.storage().list); edge != end; ++edge) {
     const NodeId reader{static_cast<std::uint32_t>(boost::target(*edge, graph.storage().list))};
+    if (!is_output && graph.node(reader).kind == Kind::reshape) return own;       // names this memory: store_reshapes has decided
     Order vote = order_of(reader);
     if (!is_output && reads_transposed(graph.node(reader), graph.storage().list[*edge].map)) vote = other(vote);
     surplus += vote == Order::c ? 1 : -1;

@@ -1,4 +1,8 @@
 // update, triangles and arrays made of their index.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
 #include <weft/broadcast.h>
 #include <weft/rearrange.h>
 
@@ -114,6 +118,27 @@ Expr ones(Graph& graph, DType dtype, const Shape& shape) { return full(graph, dt
 
 Expr eye(Graph& graph, DType dtype, const Extent& rows, const Extent& columns, Index k) {
   return cast(beside_diagonal(graph, Op::equal, rows, columns, k), dtype);
+}
+
+Expr arange(Graph& graph, const Extent& start, const Extent& stop, Index step, DType dtype) {
+  WEFT_REQUIRE(step != 0, usage, "arange: the step from ", start, " to ", stop, " is 0");
+  WEFT_REQUIRE(!is_boolean(dtype), dtype, "arange: expected a numeric dtype, got bool");
+  const Extent distance = step > 0 ? stop - start : start - stop;
+  Extent count = floor_div(distance + (std::abs(step) - 1), std::abs(step));
+  if (count.is_number() && count.constant() < 0) count = 0;
+  Expr values = iota(graph, count);
+  if (step != 1) values = values * step;
+  if (!start.is_number()) values = values + Expr(graph, graph.extent(start).id());
+  else if (!start.is(0)) values = values + start.constant();
+  return cast(values, dtype);
+}
+
+Expr arange_of_doubles(Graph& graph, double start, double stop, double step, DType dtype) {
+  WEFT_REQUIRE(is_floating(dtype), dtype, "arange: bounds that are not integers make a floating dtype, got ", dtype);
+  const double count = std::ceil((stop - start) / step);
+  WEFT_REQUIRE(std::isfinite(count) && count < 9e15, usage, "arange: from ", start, " to ", stop, " in steps of ", step, " is not a finite number of elements");
+  const Expr index = iota(graph, static_cast<Index>(std::max(count, 0.0)), f64);
+  return cast(index * step + start, dtype);
 }
 
 Expr linspace(Graph& graph, DType dtype, double start, double stop, Index count, bool endpoint) {

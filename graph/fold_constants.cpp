@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include <weft/passes.h>
 
@@ -39,6 +40,23 @@ bool is_foldable(const Graph& graph, const Node& node, const std::vector<Operand
          std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) { return is_scalar_constant(graph, operand.node); });
 }
 
+// Under another shape: an array's elements stay as they are, and one value repeated is repeated over the new axes. Counts
+// that only the call can compare leave the reshape in place.
+std::optional<NodeId> reshaped_constant(Graph& to, const Node& node, NodeId id) {
+  const Node& source = to.node(id);
+  if (!(count_of(source.shape()) == count_of(node.domain))) return {};
+  const bool is_repeated = is_pure_copy(to, id) && to.node(to.operand(id, 0)).kept == 0;
+  if (is_repeated || source.kept == 0) return to.apply(Op::copy, node.dtype, node.domain, {Operand{is_repeated ? to.operand(id, 0) : id, {}}}, node.order);
+  const auto* array = source.kind == Kind::constant ? std::get_if<Array>(&source.payload) : nullptr;
+  if (array == nullptr) return {};
+  Dims dims;
+  for (const Extent& extent : node.domain) {
+    if (!extent.is_number()) return {};
+    dims.push_back(extent.constant());
+  }
+  return to.constant(array->copy(Order::c).reshape_view(dims)).id();
+}
+
 }  // namespace
 
 Graph fold_constants(const Graph& graph) {
@@ -48,6 +66,12 @@ Graph fold_constants(const Graph& graph) {
     if (rebuild.has(id)) continue;
     const Node& node = graph.node(id);
     const std::vector<Operand> operands = rebuild.operands(id);
+    if (node.kind == Kind::reshape) {
+      if (const auto constant = reshaped_constant(rebuild.to, node, operands[0].node)) {
+        rebuild.set(id, *constant);
+        continue;
+      }
+    }
     if (!is_foldable(rebuild.to, node, operands)) {
       rebuild.copy(id);
       continue;

@@ -46,6 +46,7 @@ void Sweep::run_down() {
     if (visit_custom(id_of(k))) continue;
     if (node.kind == Kind::apply) visit(id_of(k), node);
     if (node.kind == Kind::recurrence) visit_recurrence(id_of(k), node);
+    if (node.kind == Kind::reshape) add(graph_.operand(id_of(k), 0), reshape_back(result(id_of(k)), graph_.node(graph_.operand(id_of(k), 0)).shape()));
     if (node.kind == Kind::update) add(graph_.operand(id_of(k), 0), read_back(*adjoints_[k], std::get<AxisMap>(node.payload)));
   }
 }

@@ -95,6 +95,7 @@ class Interpreter {
       case Kind::extent: value(id) = Array::scalar(Scalar::of(i64, std::get<Extent>(node.payload).evaluate(bindings_))); return;
       case Kind::iota: value(id) = iota(node); return;
       case Kind::apply: value(id) = apply(id, node); return;
+      case Kind::reshape: value(id) = value(graph_.operand(id, 0)).copy(Order::c).reshape_view(sizes_of(node)); return;
       case Kind::update: value(id) = update(value(graph_.operand(id, 0)), node); return;
       case Kind::recurrence: value(id) = recur(id, node); return;
     }

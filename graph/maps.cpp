@@ -18,6 +18,12 @@ AxisMap compose(const AxisMap& inner, const AxisMap& outer) {
   return result;
 }
 
+Extent count_of(const Shape& shape) {
+  Extent count = 1;
+  for (const Extent& extent : shape) count = count * extent;
+  return count;
+}
+
 void mark_axes(const AxisMap& map, std::vector<bool>& mentioned) {
   for (const AxisRef& ref : map)
     if (ref.axis >= 0) mentioned[static_cast<std::size_t>(ref.axis)] = true;

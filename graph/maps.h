@@ -13,6 +13,8 @@ namespace weft {
 // What was not the whole axis on the way is marked as a part: two reversals can read the first part of an axis or all of it.
 AxisMap compose(const AxisMap& inner, const AxisMap& outer);
 
+Extent count_of(const Shape& shape);                         // of elements
+
 // Marks in `mentioned` the axes a map names.
 void mark_axes(const AxisMap& map, std::vector<bool>& mentioned);
 bool mentions_all(const std::vector<Operand>& operands, int first, int last);   // every axis in [first, last)

@@ -175,6 +175,7 @@ class Parser {
     if (word == "constant") names_[name] = array(node);
     else if (word == "iota") names_[name] = iota(std::move(node));
     else if (word == "extent") names_[name] = extent_node(std::move(node));
+    else if (word == "reshape") names_[name] = reshape(std::move(node));
     else if (word == "update") names_[name] = update(std::move(node));
     else if (word == "fold" || word == "scan") names_[name] = recurrence(std::move(node), word == "scan");
     else names_[name] = apply(std::move(node), begin, word);
@@ -248,6 +249,23 @@ class Parser {
     node.payload = in_.extent();
     in_.expect(")");
     return graph_.add(std::move(node));
+  }
+
+  // reshape(%0)
+  NodeId reshape(Node node) {
+    in_.expect("(");
+    Operand operand;
+    if (in_.peek("%")) {
+      operand.node = reference();
+    } else {
+      const std::size_t begin = in_.at();
+      operand.node = constant(node.dtype, begin, in_.literal());
+      if (in_.take(":")) in_.dtype();
+    }
+    in_.expect(")");
+    operand.map = identity_map(graph_.node(operand.node).rank());
+    node.kind = Kind::reshape;
+    return graph_.add(std::move(node), {std::move(operand)});
   }
 
   // update(%0[i,j]) at [2*i+1,j]: the letters are the window's axes.

@@ -166,7 +166,7 @@ Line Printer::line(const std::string& name, const Node& node, const std::vector<
   line.text = name + ": " + type(node, node.kind == Kind::apply || node.kind == Kind::iota || node.kind == Kind::recurrence);
   if (node.kind == Kind::input) return line;
   line.text += " = ";
-  if (node.kind != Kind::apply && node.kind != Kind::update && node.kind != Kind::recurrence) {
+  if (node.kind != Kind::apply && node.kind != Kind::update && node.kind != Kind::recurrence && node.kind != Kind::reshape) {
     line.text += right_side(node);
     return line;
   }
@@ -177,7 +177,7 @@ Line Printer::line(const std::string& name, const Node& node, const std::vector<
     line.text += ") ";
   }
   const bool is_update = node.kind == Kind::update;
-  line.text += (is_update ? "update" : node.kind == Kind::recurrence ? recurrence(node) : std::string(info(node.op).name)) + "(";
+  line.text += (is_update ? "update" : node.kind == Kind::reshape ? "reshape" : node.kind == Kind::recurrence ? recurrence(node) : std::string(info(node.op).name)) + "(";
   add_operands(line, node, operands);
   line.text += ")";
   if (is_update) line.text += " at " + indices(std::get<AxisMap>(node.payload));
@@ -196,7 +196,7 @@ void Printer::add_operands(Line& line, const Node& node, const std::vector<Opera
     if (p > 0) line.text += ", ";
     std::string text = name(operands[p].node);
     if (literals[p] && node.kind == Kind::apply && literal_is_inferred(node.op, p, dtypes, literals)) text = text.substr(0, text.find(':'));
-    if (!operands[p].map.empty()) text += indices(operands[p].map);
+    if (!operands[p].map.empty() && node.kind != Kind::reshape) text += indices(operands[p].map);
     line.operands.emplace_back(line.text.size(), text.size());
     line.text += text;
   }

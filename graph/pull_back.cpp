@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include <weft/expr.h>
+
 namespace weft {
 namespace {
 
@@ -185,6 +187,10 @@ Adjoint read_back(const Adjoint& adjoint, const AxisMap& places) {
   if (auto* operand = std::get_if<Operand>(&result.value)) operand->map = compose(operand->map, read);
   if (result.mask) result.mask->value.map = compose(result.mask->value.map, read);
   return result;
+}
+
+Adjoint reshape_back(const Expr& elements, const Shape& shape) {
+  return Adjoint{Operand{reshape(elements, shape).id(), identity_map(static_cast<int>(shape.size()))}, {}};
 }
 
 }  // namespace weft

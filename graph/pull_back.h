@@ -25,4 +25,7 @@ Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Or
 // The adjoint of update, whose result is read back through the places it wrote.
 Adjoint read_back(const Adjoint& adjoint, const AxisMap& places);
 
+// The adjoint of reshape, or its tangent: the same elements under the other shape.
+Adjoint reshape_back(const Expr& elements, const Shape& shape);
+
 }  // namespace weft

@@ -32,7 +32,7 @@ TEST_CASE("jvp is the transpose of vjp") {
   const auto acc = Accumulator::fold("decay", 0.5, [](Expr s, Expr e) { return tanh(s) * e + e; }, [](Expr s) { return s * s; });
   for (const Expr& y : {exp(x) * sin(x), softmax(x, 1), sum(x * x, 0), prod(x, 1), max(x, 0), mean(x), transpose(x).slice({Slice{1, 3}}), flip(x, 1) / (2 + cos(x)),
                         logsumexp(x, 1), weft::std(x, 0), cumulative_sum(x * x, 1), cumulative_prod(x, 0), reduce(x, acc), reduce(x, acc, {0}), scan(x, acc, 1),
-                        where(x > 0, sqrt(x), 0), x.slice({1}), broadcast_to(sum(x), {5})})
+                        where(x > 0, sqrt(x), 0), x.slice({1}), broadcast_to(sum(x), {5}), reshape(x * x, {6, -1}), reshape(sin(x), {2, 6}, Order::f)})
     check_adjoint(p, y);
 }
 

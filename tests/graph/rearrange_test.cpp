@@ -112,6 +112,23 @@ TEST_CASE("diff, triangles and arrays made of their index") {
   CHECK(t(linspace(t.g, f32, 0, 0.7, 8))[7] == static_cast<double>(0.7f));
 }
 
+TEST_CASE("arange is NumPy's") {
+  Three t;
+  CHECK(t(arange(t.g, 2, 9, 3)) == Values{2, 5, 8});
+  CHECK(arange(t.g, 2, 9, 3).dtype() == i64);
+  CHECK(t(arange(t.g, 2, 8, 3, u8)) == Values{2, 5});
+  CHECK(t(arange(t.g, 5, -2, -3, f16)) == Values{5, 2, -1});
+  CHECK(arange(t.g, 3, 3).shape() == Shape{0});
+  CHECK(arange(t.g, 5, 2).shape() == Shape{0});
+  CHECK(arange(t.g, 2, 5, -1).shape() == Shape{0});
+  CHECK(arange(t.g, 0, "n").shape() == Shape{"n"});
+  CHECK(t(arange(t.g, "n", Extent(2) * "n" + 1, 2)) == Values{3, 5});
+  CHECK(t(arange(t.g, 0, 1, 0.25)) == Values{0, 0.25, 0.5, 0.75});
+  CHECK(t(arange(t.g, 1.0, -0.5, -0.5)) == Values{1, 0.5, 0});
+  CHECK(arange(t.g, 1.0, 0.0).shape() == Shape{0});
+  CHECK(arange(t.g, 0.0, 3.0, 1, f32).dtype() == f32);
+}
+
 TEST_CASE("gradients agree with differences, twice") {
   const auto xs = std::vector<Array>{doubles({0.3, -1.2, 0.8, 2.1, -0.4, 0.9}, {2, 3}), doubles({0.7, -0.9, 1.4, 0.2}, {2, 2})};
   using Make = Expr (*)(const Expr& x, const Expr& y);
@@ -159,5 +176,9 @@ TEST_CASE("what cannot be joined, padded or written") {
   CHECK(error_text([&] { full(t.g, i8, {2}, 300); }) == "dtype: full: the number 300 does not fit i8\n  cast the operand to a wider dtype");
   CHECK(error_text([&] { linspace(t.g, i32, 0, 1, 3); }) == "dtype: linspace: expected a floating dtype, got i32");
   CHECK(error_text([&] { linspace(t.g, f32, 0, 1, -3); }) == "usage: linspace: expected a count of 0 or more, got -3");
+  CHECK(error_text([&] { arange(t.g, 0, 3, 0); }) == "usage: arange: the step from 0 to 3 is 0");
+  CHECK(error_text([&] { arange(t.g, 0, 3, 1, bool_); }) == "dtype: arange: expected a numeric dtype, got bool");
+  CHECK(error_text([&] { arange(t.g, 0.5, 3, 1, i32); }) == "dtype: arange: bounds that are not integers make a floating dtype, got i32");
+  CHECK(error_text([&] { arange(t.g, 0.5, 3, 0); }) == "usage: arange: from 0.5 to 3 in steps of 0 is not a finite number of elements");
   CHECK(t.g.size() == before);
 }

@@ -139,17 +139,3 @@ TEST_CASE("flip, permute_dims, transpose, expand_dims and squeeze") {
   CHECK(error_text([&] { permute_dims(x, {0, -2}); }) == "shape: permute_dims: axis 0 of %x is named twice");
   CHECK(error_text([&] { matrix_transpose(v); }) == "shape: matrix_transpose: expected rank 2 or more, got %v of rank 1");
 }
-
-TEST_CASE("reshape adds and removes axes of extent 1 only") {
-  Graph g;
-  const Expr x = g.input("x", f64, {2, 1, 3}), s = g.input("s", f64, {"n", 4});
-  const Array a = doubles({1, 2, 3, 4, 5, 6}, {2, 1, 3});
-  CHECK(values_of(reshape(x, {1, 2, 3, 1}), {x}, {a}) == a.to_vector<double>());
-  CHECK(reshape(x, {2, -1}).shape() == Shape{2, 3});
-  CHECK(reshape(s, {-1, 1, 4}).shape() == Shape{"n", 1, 4});
-  CHECK(error_text([&] { reshape(x, {4, 3}); }) == "shape: reshape: %x of shape [2, 1, 3] has 6 elements but the target [4, 3] has 12");
-  CHECK(error_text([&] { reshape(x, {6}); }) ==
-        "unsupported: reshape: %x of shape [2, 1, 3] to [6] splits or merges axes; only axes of extent 1 can be added or removed\n"
-        "  declare the input with the shape that is needed");
-  CHECK(error_text([&] { reshape(x, {-1, -1}); }) == "shape: reshape: the target [-1, -1] of %x has more than one -1");
-}

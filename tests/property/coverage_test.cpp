@@ -29,7 +29,7 @@ void count_map(const Node& node, const Node& operand, const AxisMap& map, std::m
 void count_node(const Graph& graph, NodeId id, const Bindings& sizes, std::map<std::string, int>& seen) {
   const Node& node = graph.node(id);
   ++seen[std::string("dtype ") + to_text(node.dtype)];
-  static const char* kinds[] = {"input", "constant", "iota", "extent", "apply", "update"};
+  static const char* kinds[] = {"input", "constant", "iota", "extent", "apply", "update", "recurrence", "reshape"};
   ++seen[kinds[static_cast<int>(node.kind)]];
   if (node.kind == Kind::apply) ++seen[std::string("op ") + std::string(info(node.op).name)];
   seen["order f"] += node.order == Order::f;

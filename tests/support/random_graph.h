@@ -157,7 +157,7 @@ class GraphMaker : GraphParts {
       case 13: case 14: apply(random_.pick({Op::negative, Op::sin, Op::cos, Op::tanh, Op::sigmoid, Op::softplus, Op::erf, Op::abs, Op::relu}), weft::f64, weft::f64, 30); return;
       case 15: apply(Op::fma, weft::f64, weft::f64, 30); return;
       case 16: apply(random_.pick({Op::maximum, Op::minimum}), weft::f64, weft::f64, 30); return;
-      case 17: add_update(); return;
+      case 17: random_.chance(50) ? add_update() : add_reshape(); return;
       case 18: case 19: add_template(); return;
       case 20: keep(elementwise(Op::divide, {x, weft::Value(2 + cos(x))})); return;
       case 21: keep(lgamma(2 + sin(x))); return;
@@ -207,6 +207,27 @@ class GraphMaker : GraphParts {
     return keep(graph_.add(update, {{window, weft::identity_map(node(window).kept)}}));
   }
 
+  // Neighbours merge, axes split by what divides them for the sizes at hand, extents trade places.
+  NodeId add_reshape() {
+    const NodeId id = any_value();
+    weft::Shape target = node(id).shape();
+    for (Index turns = random_.between(1, 3); turns > 0; --turns) {
+      const auto at = target.empty() ? std::size_t{0} : random_.small(target.size());
+      const auto place = target.begin() + static_cast<std::ptrdiff_t>(at);
+      if (target.size() > 1 && at + 1 < target.size() && random_.chance(50)) {
+        *place = *place * place[1];
+        target.erase(place + 1);
+      } else if (random_.chance(20)) {
+        random_.shuffle(target);
+      } else if (static_cast<int>(target.size()) <= max_rank_) {
+        const Index size = target.empty() ? 1 : value(*place), by = random_.pick<Index>({1, 2, 2, 3, 4});
+        if (target.empty()) target.emplace_back(1);
+        else if (size % by == 0) *place = floor_div(*place, by), target.insert(target.begin() + static_cast<std::ptrdiff_t>(at) + 1, Extent(by));
+      }
+    }
+    return keep(reshape(expr(id), target, random_.pick({weft::Order::c, weft::Order::c, weft::Order::f})));
+  }
+
   void add_template() {
     std::vector<weft::Expr> values;
     for (NodeId id : values_) values.push_back(expr(id));
@@ -221,13 +242,14 @@ class GraphMaker : GraphParts {
     else if (choice < 72) add_simple();
     else if (choice < 77) add_update();
     else if (choice < 83) add_leaf();
+    else if (choice < 88) add_reshape();
     else add_template();
   }
 
   void choose_outputs() {
     std::vector<NodeId> sinks;
     for (NodeId id : values_)
-      if (graph_.user_count(id) == 0 && node(id).kind == weft::Kind::apply) sinks.push_back(id);
+      if (graph_.user_count(id) == 0 && (node(id).kind == weft::Kind::apply || node(id).kind == weft::Kind::reshape)) sinks.push_back(id);
     while (sinks.size() > 4) sinks.erase(sinks.begin() + static_cast<std::ptrdiff_t>(random_.small(sinks.size())));
     if (sinks.empty() || (!recipe_.smooth && random_.chance(20))) sinks.push_back(random_.pick(values_));
     if (random_.chance(5)) sinks.push_back(random_.pick(sinks));

@@ -247,8 +247,10 @@ Expr matrix_transpose(const Expr& x);                                          /
 Expr expand_dims(const Expr& x, int axis = 0);                                 // a new axis of extent 1 at that place
 Expr squeeze(const Expr& x, const Axes& axes = all_axes);                      // all: those of extent 1
 Expr flip(const Expr& x, const Axes& axes = all_axes);
-// Adds and removes axes of extent 1, nothing else: splitting or merging axes is Error(unsupported). One extent may be -1.
-Expr reshape(const Expr& x, const Shape& shape);
+// The elements in row-major order (order f: the first index fastest) under a shape of as many. One extent may be -1: what is
+// left over. Symbolic counts that are not known to be equal are compared at the call. Adding and removing axes of extent 1
+// is a copy with a map; anything else reads its operand from memory: a value computed here once, an input by a copy.
+Expr reshape(const Expr& x, const Shape& shape, Order order = Order::c);
 
 // One axis of x.slice({...}), as in NumPy; axes not given are kept whole.
 //   Slice::all or Slice{}     whole axis             Slice{1, 5}  Slice{1, 5, 2}  Slice{{}, {}, -1}    start, stop, step

@@ -61,11 +61,12 @@ enum class Mode : std::uint8_t { broadcast, accumulate, scan };
 // extent: i64 scalar, the value of `extent`; apply: an op over operands; update: its one operand (the window) written
 // into zeros, the adjoint of a slice: result[k] = window[w] where k_r = start_r + step_r * w[axis_r] on every axis r of
 // the result (axis < 0: k_r = start_r), else 0. The payload holds one reference per result axis and names every window
-// axis once; the operand's own map is the identity.
+// axis once; the operand's own map is the identity. reshape: the elements of its one operand, in row-major order, under
+// another shape with as many elements (equal extents, or checked at the call); the operand's map is the identity.
 // recurrence: a state carried along axes, element after element (weft/recurrence.h). Mode accumulate: over the folded axes,
 // in domain order with the last one fastest; the result is what the last state finishes as. Mode scan: along kept axes;
 // the result is what every step emits.
-enum class Kind : std::uint8_t { input, constant, iota, extent, apply, update, recurrence };
+enum class Kind : std::uint8_t { input, constant, iota, extent, apply, update, recurrence, reshape };
 
 struct Recurrence;
 struct Recurring {

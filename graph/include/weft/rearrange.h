@@ -12,6 +12,7 @@
 // where it lies, a part that is computed is stored first. roll stores its two halves.
 // Source: Array API manipulation and creation functions; NumPy for pad and assignment to slices.
 #pragma once
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,10 @@ inline Expr roll(const Expr& x, Index shift, int axis) { return roll(x, std::vec
 // x with value[...] written at x.slice(window); the value is repeated to the shape of the window and never changes that of x.
 Expr update(const Expr& x, const std::vector<Slice>& window, const Value& value);
 
+// The whole of x several times along each axis, aligned at the last ones; each element several times along one.
+Expr tile(const Expr& x, const std::vector<Index>& counts);
+Expr repeat(const Expr& x, Index count, int axis);
+
 // The n-th difference along an axis: x[1:] - x[:-1], and so on; of bools, where they differ.
 Expr diff(const Expr& x, int n = 1, int axis = -1);
 // Zero above (tril) or below (triu) the k-th diagonal of the last two axes.
@@ -50,7 +55,16 @@ Expr zeros(Graph& graph, DType dtype, const Shape& shape);
 Expr ones(Graph& graph, DType dtype, const Shape& shape);
 Expr eye(Graph& graph, DType dtype, const Extent& rows, const Extent& columns, Index k = 0);       // 1 on the k-th diagonal
 inline Expr eye(Graph& graph, DType dtype, const Extent& rows) { return eye(graph, dtype, rows, rows); }
-// start + i * step for i below the extent, computed in `dtype`.
+// start + i * step while below stop (above it, if step < 0): ceil((stop - start) / step) elements, at least none. Integers are
+// counted in i64 and cast; the bounds may be extents. Other bounds are doubles and the dtype floating: computed in f64, cast.
+Expr arange(Graph& graph, const Extent& start, const Extent& stop, Index step = 1, DType dtype = i64);
+Expr arange_of_doubles(Graph& graph, double start, double stop, double step, DType dtype);
+template <class A, class B, class C = int>
+  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && std::is_arithmetic_v<C> && (std::is_floating_point_v<A> || std::is_floating_point_v<B> || std::is_floating_point_v<C>))
+Expr arange(Graph& graph, A start, B stop, C step = C(1), DType dtype = f64) {
+  return arange_of_doubles(graph, static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step), dtype);
+}
+// `count` values from start to stop in equal steps, with or without stop itself; computed in f64, cast.
 Expr linspace(Graph& graph, DType dtype, double start, double stop, Index count, bool endpoint = true);
 
 }  // namespace weft
