@@ -8,6 +8,7 @@
 #include <weft/binding.h>
 #include <weft/memory.h>
 #include <weft/passes.h>
+#include <weft/settle.h>
 #include <weft/text.h>
 #include <weft/verify.h>
 
@@ -28,8 +29,15 @@ struct Function::State {
   mutable std::map<std::string, std::shared_ptr<const Variant>> variants;
   mutable std::shared_ptr<const Variant> latest;
 
+  // A graph with broadcasts that a call decides is not compiled itself: one is compiled for each way in which they turn out.
+  bool decided_by_calls = false;
+  mutable std::map<std::string, std::shared_ptr<State>> settled;
+  mutable std::shared_ptr<State> latest_settled;
+  std::shared_ptr<State> settled_for(const Bindings& bindings) const;
+
   std::shared_ptr<const Variant> variant_for(const Bindings& bindings, const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
   std::shared_ptr<const Variant> shown() const;
+  double compile_seconds() const;
   std::vector<Array> make_outputs(const Bindings& bindings) ;
 };
 
@@ -109,6 +117,41 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   }
   latest = variant;
   return variant;
+}
+
+namespace {
+
+// A graph that was extracted, ready to be called.
+std::shared_ptr<Function::State> make_state(Graph graph, const Options& options, std::shared_ptr<Executor> executor) {
+  const auto start = std::chrono::steady_clock::now();
+  auto state = std::make_shared<Function::State>();
+  state->decided_by_calls = has_fits(graph);
+  state->graph = state->decided_by_calls ? std::move(graph) : run_graph_passes(std::move(graph), options);
+  state->options = options;
+  state->executor = std::move(executor);
+  for (std::size_t k = 0; k < state->graph.size(); ++k)
+    if (has_call_checks(state->graph, id_of(k))) state->checked.push_back(id_of(k));
+  if (options.verify) verify(state->graph);
+  state->pass_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return state;
+}
+
+}  // namespace
+
+std::shared_ptr<Function::State> Function::State::settled_for(const Bindings& bindings) const {
+  const std::string key = fit_key(graph, bindings);
+  const std::scoped_lock lock(mutex);
+  auto& state = settled[key];
+  if (!state) {
+    try {
+      state = make_state(settle(graph, bindings), options, executor);
+    } catch (...) {
+      settled.erase(key);
+      throw;
+    }
+  }
+  latest_settled = state;
+  return state;
 }
 
 std::vector<Array> Function::State::make_outputs(const Bindings& bindings) {
@@ -229,18 +272,33 @@ int Call::loop_nests() const {
   return count;
 }
 
+namespace {
+
+// The state that runs a call whose arguments were checked, and what its symbols are bound to.
+std::shared_ptr<Function::State> state_for(const std::shared_ptr<Function::State>& f, const std::vector<Array>& inputs, Bindings& bindings) {
+  bindings = check_inputs(*f, inputs);
+  if (!f->decided_by_calls) return f;
+  auto settled = f->settled_for(bindings);
+  bindings = check_inputs(*settled, inputs);
+  return settled;
+}
+
+}  // namespace
+
 std::vector<Array> Function::operator()(const std::vector<Array>& inputs) const {
-  const Bindings bindings = check_inputs(*state_, inputs);
-  std::vector<Array> outputs = state_->make_outputs(bindings);
-  run_call(*make_call(state_, bindings, inputs, outputs));
+  Bindings bindings;
+  const auto state = state_for(state_, inputs, bindings);
+  std::vector<Array> outputs = state->make_outputs(bindings);
+  run_call(*make_call(state, bindings, inputs, outputs));
   return outputs;
 }
 
 Call Function::bind(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const {
-  const Bindings bindings = check_inputs(*state_, inputs);
-  WEFT_REQUIRE(outputs.size() == state_->graph.outputs.size(), usage, "expected ", state_->graph.outputs.size(), " output arrays, got ", outputs.size());
-  for (std::size_t k = 0; k < outputs.size(); ++k) check_output(state_->graph, k, outputs[k], bindings);
-  return Call(make_call(state_, bindings, inputs, outputs));
+  Bindings bindings;
+  const auto state = state_for(state_, inputs, bindings);
+  WEFT_REQUIRE(outputs.size() == state->graph.outputs.size(), usage, "expected ", state->graph.outputs.size(), " output arrays, got ", outputs.size());
+  for (std::size_t k = 0; k < outputs.size(); ++k) check_output(state->graph, k, outputs[k], bindings);
+  return Call(make_call(state, bindings, inputs, outputs));
 }
 
 void Function::run(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const { bind(inputs, outputs)(); }
@@ -248,16 +306,36 @@ void Function::run(const std::vector<Array>& inputs, const std::vector<Array>& o
 const Graph& Function::final_graph() const { return state_->graph; }
 std::string Function::graph() const { return to_text(state_->graph); }
 
+namespace {
+
+// What to show of a graph before it is called: every symbol is 64.
+Bindings shown_bindings(const Graph& graph) {
+  Bindings bindings;
+  std::vector<std::string> symbols;
+  for (NodeId id : graph.inputs) for (const Extent& extent : graph.node(id).domain) extent.collect_symbols(symbols);
+  for (const ElementSymbol& element : graph.element_symbols()) symbols.push_back(element.symbol);
+  for (const std::string& symbol : symbols) bindings[symbol] = 64;
+  return bindings;
+}
+
+std::shared_ptr<const Function::State> shown_state(const std::shared_ptr<Function::State>& f) {
+  if (!f->decided_by_calls) return f;
+  {
+    const std::scoped_lock lock(f->mutex);
+    if (f->latest_settled) return f->latest_settled;
+  }
+  return f->settled_for(shown_bindings(f->graph));
+}
+
+}  // namespace
+
 // The variant of the last compilation, or one for contiguous arguments of extent 64 along every symbol.
 std::shared_ptr<const Variant> Function::State::shown() const {
   {
     const std::scoped_lock lock(mutex);
     if (latest) return latest;
   }
-  Bindings bindings;
-  std::vector<std::string> symbols;
-  for (NodeId id : graph.inputs) for (const Extent& extent : graph.node(id).domain) extent.collect_symbols(symbols);
-  for (const std::string& symbol : symbols) bindings[symbol] = 64;
+  const Bindings bindings = shown_bindings(graph);
   auto contiguous = [&](const std::vector<NodeId>& ids) {
     std::vector<Array> arrays;
     for (NodeId id : ids) {
@@ -269,21 +347,33 @@ std::shared_ptr<const Variant> Function::State::shown() const {
   return variant_for(bindings, contiguous(graph.inputs), contiguous(graph.outputs));
 }
 
-std::string Function::schedule() const { return to_text(state_->graph, state_->shown()->schedule); }
+std::string Function::schedule() const {
+  const auto state = shown_state(state_);
+  return to_text(state->graph, state->shown()->schedule);
+}
 std::string Function::program() const {
+  const auto state = shown_state(state_);
   std::string text;
-  for (const Program& program : state_->shown()->plan.programs) text += to_text(state_->graph, program);
+  for (const Program& program : state->shown()->plan.programs) text += to_text(state->graph, program);
   return text;
 }
-std::string Function::llvm() const { return llvm_text(state_->graph, *state_->shown()); }
-std::string Function::assembly() const { return assembly_text(state_->graph, *state_->shown()); }
+std::string Function::llvm() const {
+  const auto state = shown_state(state_);
+  return llvm_text(state->graph, *state->shown());
+}
+std::string Function::assembly() const {
+  const auto state = shown_state(state_);
+  return assembly_text(state->graph, *state->shown());
+}
 
-double Function::compile_seconds() const {
-  const std::scoped_lock lock(state_->mutex);
-  double seconds = state_->pass_seconds;
-  for (const auto& [key, variant] : state_->variants) seconds += variant->seconds;
+double Function::State::compile_seconds() const {
+  const std::scoped_lock lock(mutex);
+  double seconds = pass_seconds;
+  for (const auto& [key, variant] : variants) seconds += variant->seconds;
+  for (const auto& [key, state] : settled) seconds += state->compile_seconds();
   return seconds;
 }
+double Function::compile_seconds() const { return state_->compile_seconds(); }
 
 // How arrays of two axes and more that weft allocates lie in memory (weft/passes.h, choose_layouts).
 static std::string layouts_text(const Graph& graph, const Schedule& schedule) {
@@ -298,9 +388,10 @@ static std::string layouts_text(const Graph& graph, const Schedule& schedule) {
 }
 
 std::string Function::report() const {
-  const auto variant = state_->shown();
-  std::string text = concat("function ", state_->graph.name, ": ", state_->graph.size(), " nodes, ", variant->schedule.nests.size(), " nests, ",
-                            variant->plan.stages.size(), " stages, ", state_->executor->threads(), " threads\n");
+  const auto state = shown_state(state_);
+  const auto variant = state->shown();
+  std::string text = concat("function ", state->graph.name, ": ", state->graph.size(), " nodes, ", variant->schedule.nests.size(), " nests, ",
+                            variant->plan.stages.size(), " stages, ", state->executor->threads(), " threads\n");
   for (std::size_t k = 0; k < variant->plan.programs.size(); ++k) {
     const Program& program = variant->plan.programs[k];
     std::size_t rows = 0, temporaries = 0, merges = 0;
@@ -315,14 +406,8 @@ std::string Function::report() const {
 namespace {
 
 Function make_function(Graph extracted, const Options& options, std::chrono::steady_clock::time_point start) {
-  auto state = std::make_shared<Function::State>();
   check_symbols(extracted);
-  state->graph = run_graph_passes(std::move(extracted), options);
-  state->options = options;
-  state->executor = options.executor ? options.executor : make_executor(options.threads);
-  for (std::size_t k = 0; k < state->graph.size(); ++k)
-    if (has_call_checks(state->graph, id_of(k))) state->checked.push_back(id_of(k));
-  if (options.verify) verify(state->graph);
+  auto state = make_state(std::move(extracted), options, options.executor ? options.executor : make_executor(options.threads));
   state->pass_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Function(std::move(state));
 }

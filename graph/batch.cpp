@@ -46,6 +46,7 @@ std::pair<Expr, Expr> batched(const Expr& x, const Expr& y, const Shape& lead) {
     node.domain = widen(node.domain);
     node.kept += count;
     if (auto* places = std::get_if<AxisMap>(&node.payload)) *places = with_lead(std::move(*places), count, true);
+    if (auto* fit = std::get_if<Fit>(&node.payload)) fit->target = widen(fit->target);
     if (auto* recurring = std::get_if<Recurring>(&node.payload))
       for (int& axis : recurring->axes) axis += count;
     copies[id_of(k)] = graph.add(std::move(node), std::move(operands));

@@ -52,6 +52,22 @@ template <class Arrays> std::vector<const View*> pointers(const Arrays& arrays) 
   return result;
 }
 
+// The value of s[0] in the array given for %s, if one is given.
+void bind_element(const Graph& graph, const ElementSymbol& element, const std::vector<NodeId>& inputs, const std::vector<const View*>& arrays,
+                  Bindings& bindings, const std::map<std::string, std::string, std::less<>>& origin) {
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const Node& node = graph.node(inputs[k]);
+    if (node.name() != element.input || !is_integer(node.dtype) || node.rank() != 1 || element.element >= arrays[k]->shape()[0]) continue;
+    const auto* at = static_cast<const std::byte*>(arrays[k]->data()) + element.element * arrays[k]->strides()[0] * static_cast<Index>(size_of(node.dtype));
+    const Scalar value = Scalar::load(node.dtype, at);
+    const Index size = value.cast(i64).integer();
+    WEFT_REQUIRE(size >= 0, shape, "element ", element.element, " of ", name_of(graph, inputs[k]), " is ", to_text(value), ", which is no extent of an axis");
+    const auto [found, is_new] = bindings.emplace(element.symbol, size);
+    WEFT_REQUIRE(found->second == size, shape, "symbol ", element.symbol, " is ", found->second, " ", origin.find(element.symbol)->second, " but ", size,
+                 " in ", name_of(graph, inputs[k]));
+  }
+}
+
 }  // namespace
 
 Bindings bind_symbols(const Graph& graph, const std::vector<NodeId>& inputs, const std::vector<const View*>& arrays, const Bindings& extra) {
@@ -72,6 +88,7 @@ Bindings bind_symbols(const Graph& graph, const std::vector<NodeId>& inputs, con
       WEFT_REQUIRE(found->second == size, shape, "symbol ", symbol, " is ", found->second, " ", origin[symbol], " but ", size, " on ",
                    place(graph, inputs[k], axis));
     }
+  for (const ElementSymbol& element : graph.element_symbols()) bind_element(graph, element, inputs, arrays, bindings, origin);
   for (std::size_t k = 0; k < inputs.size(); ++k)
     for (std::size_t axis = 0; axis < arrays[k]->shape().size(); ++axis) {
       const Extent& extent = graph.node(inputs[k]).domain[axis];
@@ -115,6 +132,7 @@ bool has_call_checks(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const auto is_identity = [](const AxisRef& ref) { return ref.is_identity(); };
   if (node.kind == Kind::reshape && !(count_of(node.domain) == count_of(graph.node(graph.operand(id, 0)).shape()))) return true;
+  if (node.kind == Kind::fit) return true;
   if (const auto* places = std::get_if<AxisMap>(&node.payload)) {   // start 0, step 1 does not mean the whole axis here
     const Shape window = graph.node(graph.operand(id, 0)).shape();
     for (std::size_t k = 0; k < places->size(); ++k)
@@ -176,10 +194,25 @@ void check_reshape_at_call(const Graph& graph, NodeId id, const Bindings& bindin
                " elements but the target ", to_text(target), " has ", valued(count_of(target), wanted), show(graph, id));
 }
 
+void check_fit_at_call(const Graph& graph, NodeId id, const Bindings& bindings) {
+  const Node& node = graph.node(id);
+  const Fit& fit = std::get<Fit>(node.payload);
+  const bool is_forward = node.mode == Mode::broadcast;
+  const Shape data = is_forward ? graph.node(graph.operand(id, 0)).shape() : node.shape();
+  const std::string name = is_forward ? name_of(graph, graph.operand(id, 0)) : "the data";
+  for (std::size_t k = 0; k < data.size(); ++k) {
+    const Index own = data[k].evaluate(bindings), target = fit.target[k].evaluate(bindings);
+    WEFT_REQUIRE(own == target || own == 1 || (fit.both_ways && target == 1), shape, "broadcast: axis ", k, " of ", name, " has extent ",
+                 valued(data[k], own), " but the target has ", valued(fit.target[k], target), show(graph, id), "\n  ",
+                 fit.both_ways ? "extents must be equal, or one of them 1" : "only an axis of extent 1 is repeated");
+  }
+}
+
 }  // namespace
 
 void check_at_call(const Graph& graph, NodeId id, const Bindings& bindings) {
   const Node& node = graph.node(id);
+  if (node.kind == Kind::fit) check_fit_at_call(graph, id, bindings);
   const bool has_identity = node.kind != Kind::apply || node.mode != Mode::accumulate || empty_value(node.accumulator, node.dtype).has_value();
   Dims sizes;
   for (std::size_t axis = 0; axis < node.domain.size(); ++axis) {

@@ -25,6 +25,7 @@ class NodeCheck {
       WEFT_REQUIRE(operand.node.value < (id_ == NodeId{} ? graph_.size() : id_.value), usage, what(), "operands come before their users");   // G1
     if (node_.kind == Kind::apply) return check_apply();
     if (node_.kind == Kind::recurrence) return check_recurrence();
+    if (node_.kind == Kind::fit) return check_fit();
     WEFT_REQUIRE(node_.kept == static_cast<int>(node_.domain.size()) && node_.mode == Mode::broadcast, shape, what(), "only an op folds axes");
     if (node_.kind == Kind::update) return check_update();
     if (node_.kind == Kind::reshape) return check_reshape();
@@ -41,6 +42,7 @@ class NodeCheck {
       case Kind::update: return "update: ";
       case Kind::recurrence: return node_.mode == Mode::scan ? "scan: " : "fold: ";
       case Kind::reshape: return "reshape: ";
+      case Kind::fit: return "broadcast: ";
       case Kind::apply: break;
     }
     return std::string(info(node_.op).name) + ": ";
@@ -69,6 +71,7 @@ class NodeCheck {
   void check_mentioned() const;
   void check_recurrence() const;
   void check_reshape() const;
+  void check_fit() const;
 
   const Graph& graph_;
   const Node& node_;
@@ -109,6 +112,7 @@ void NodeCheck::check_payload() const {
       WEFT_REQUIRE(recurring != nullptr && recurring->recurrence, usage, what(), "expected a recurrence");
       return;
     }
+    case Kind::fit: WEFT_REQUIRE(std::holds_alternative<Fit>(payload), usage, "broadcast: expected a target"); return;
     case Kind::apply:
     case Kind::reshape: return;
   }
@@ -272,6 +276,20 @@ void NodeCheck::check_reshape() const {
   const Extent own = count_of(operand.shape()), wanted = count_of(node_.domain), surplus = own - wanted;
   WEFT_REQUIRE(!surplus.is_number() || surplus.is(0), shape, "reshape: ", name(0), " of shape ", to_text(operand.shape()), " has ", own,
                " elements but the target ", to_text(node_.domain), " has ", wanted);
+}
+
+// fit: the data, the result and the target have one rank, and whether their extents agree is known at the call.
+void NodeCheck::check_fit() const {
+  WEFT_REQUIRE(operands_.size() == 1, usage, what(), "expected one operand, got ", operands_.size());
+  const Node& operand = graph_.node(operands_[0].node);
+  const std::size_t rank = std::get<Fit>(node_.payload).target.size();
+  WEFT_REQUIRE(operand.dtype == node_.dtype, dtype, what(), "the operand is ", operand.dtype, " but the result is ", node_.dtype, shown());
+  WEFT_REQUIRE(static_cast<std::size_t>(operand.kept) == rank && node_.domain.size() == rank && node_.kept == static_cast<int>(rank), shape, what(),
+               "operand, result and target have ranks ", operand.kept, ", ", node_.kept, " and ", rank, shown());
+  WEFT_REQUIRE(operands_[0].map == identity_map(operand.kept), usage, what(), "the operand's map is the identity", shown());
+  const bool folds = node_.mode == Mode::accumulate;
+  WEFT_REQUIRE(node_.accumulator == (folds ? AccumulatorId::sum : AccumulatorId::none), usage, what(), "an adjoint folds by sum", shown());
+  WEFT_REQUIRE(!folds || accepts(AccumulatorId::sum, node_.dtype), dtype, what(), "cannot sum ", node_.dtype, shown());
 }
 
 }  // namespace

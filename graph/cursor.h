@@ -62,14 +62,16 @@ class Cursor {
     while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.' || is_exponent_sign(begin))) ++at_;
     return between(begin, at_);
   }
-  // Everything up to a comma or a closing bracket outside parentheses, without surrounding spaces.
+  // Everything up to a comma or a closing bracket outside parentheses and of no "s[0]", without surrounding spaces.
   std::string_view until_separator() {
     skip_space();
     const std::size_t begin = at_;
-    for (int depth = 0; at_ < text_.size(); ++at_) {
+    int depth = 0, brackets = 0;
+    for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
-      if (c == '\n' || c == ']' || c == '>' || (depth == 0 && (c == ',' || c == ')'))) break;
+      if (c == '\n' || c == '>' || (brackets == 0 && c == ']') || (depth == 0 && (c == ',' || c == ')'))) break;
       depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      brackets += c == '[' ? 1 : c == ']' ? -1 : 0;
     }
     std::size_t end = at_;
     while (end > begin && text_[end - 1] == ' ') --end;

@@ -8,12 +8,13 @@
 
 namespace weft {
 
-// An atom is a symbol, or a quotient of an extent by a number, or a product of extents; `text` identifies it.
+// An atom is a symbol, or a quotient of an extent by a number, or a product of extents, or what two extents have in common;
+// `text` identifies it.
 struct Extent::Term {
   Index coefficient = 1;
   std::string text;
-  std::vector<Extent> parts;   // quotient: the numerator; product: the factors; symbol: empty
-  Index divisor = 0;           // > 0 for a quotient
+  std::vector<Extent> parts;   // quotient: the numerator; product: the factors; common: both; symbol: empty
+  Index divisor = 0;           // > 0 for a quotient, -1 for common
 };
 
 namespace {
@@ -24,8 +25,17 @@ bool is_identifier(std::string_view text) {
 Index floor_quotient(Index a, Index b) { return a / b - (a % b < 0 ? 1 : 0); }
 }  // namespace
 
+std::optional<ElementSymbol> element_symbol(const std::string& symbol) {
+  const std::size_t open = symbol.find('[');
+  if (open == std::string::npos || symbol.back() != ']' || !is_identifier(std::string_view(symbol).substr(0, open))) return std::nullopt;
+  const std::string digits = symbol.substr(open + 1, symbol.size() - open - 2);
+  if (digits.empty() || digits.size() > 9 || (digits[0] == '0' && digits.size() > 1)) return std::nullopt;
+  if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c); })) return std::nullopt;
+  return ElementSymbol{symbol, symbol.substr(0, open), std::stoll(digits)};
+}
+
 Extent::Extent(const std::string& symbol) {
-  WEFT_REQUIRE(is_identifier(symbol), text, "extent: expected a number or a symbol name, got \"", symbol, "\"");
+  WEFT_REQUIRE(is_identifier(symbol) || element_symbol(symbol), text, "extent: expected a number or a symbol name, got \"", symbol, "\"");
   terms_ = std::make_shared<const Terms>(Terms{Term{1, symbol, {}, 0}});
 }
 
@@ -48,6 +58,12 @@ Index Extent::evaluate(const Bindings& bindings) const {
   for (const Term& term : *terms_) {
     Index atom = 1;
     if (term.divisor > 0) atom = floor_quotient(term.parts[0].evaluate(bindings), term.divisor);
+    else if (term.divisor < 0) {
+      const Index a = term.parts[0].evaluate(bindings), b = term.parts[1].evaluate(bindings);
+      WEFT_REQUIRE(a == b || a == 1 || b == 1, shape, "extents ", term.parts[0], " = ", a, " and ", term.parts[1], " = ", b,
+                   " must be equal, or one of them 1");
+      atom = a == 1 ? b : a;
+    }
     else if (!term.parts.empty()) for (const Extent& part : term.parts) atom *= part.evaluate(bindings);
     else {
       auto found = bindings.find(term.text);
@@ -112,6 +128,31 @@ Extent floor_div(const Extent& a, Index divisor) {
   return Extent::from_terms({Extent::Term{1, std::move(text), {a}, divisor}}, 0);
 }
 
+Extent common_extent(const Extent& a, const Extent& b) {
+  if (a == b || b.is(1)) return a;
+  if (a.is(1)) return b;
+  WEFT_REQUIRE(!a.is_number() || !b.is_number(), shape, "extent: ", a, " and ", b, " have no common extent");
+  const bool swap = to_text(b) < to_text(a);
+  const Extent &first = swap ? b : a, &second = swap ? a : b;
+  std::string text = "common(" + to_text(first) + "," + to_text(second) + ")";
+  return Extent::from_terms({Extent::Term{1, std::move(text), {first, second}, -1}}, 0);
+}
+
+Extent replace(const Extent& extent, const std::map<std::string, Extent, std::less<>>& symbols) {
+  if (extent.is_number()) return extent;
+  Extent result(extent.constant_);
+  for (const Extent::Term& term : *extent.terms_) {
+    Extent atom = 1;
+    if (term.divisor > 0) atom = floor_div(replace(term.parts[0], symbols), term.divisor);
+    else if (term.divisor < 0) atom = common_extent(replace(term.parts[0], symbols), replace(term.parts[1], symbols));
+    else if (!term.parts.empty()) for (const Extent& part : term.parts) atom = atom * replace(part, symbols);
+    else if (const auto found = symbols.find(term.text); found != symbols.end()) atom = found->second;
+    else atom = Extent(term.text);
+    result = result + Extent(term.coefficient) * atom;
+  }
+  return result;
+}
+
 bool operator==(const Extent& a, const Extent& b) {
   if (a.constant_ != b.constant_ || a.is_number() != b.is_number()) return false;
   if (a.terms_ == b.terms_) return true;
@@ -135,7 +176,8 @@ std::string to_text(const Extent& extent) {
 }
 
 namespace {
-// extent = ["-"] term { ("+" | "-") term };  term = factor { ("*" factor) | ("/" number) };  factor = number | name | "(" extent ")"
+// extent = ["-"] term { ("+" | "-") term };  term = factor { ("*" factor) | ("/" number) };  factor = number | name | name "[" number "]" |
+// "common(" extent "," extent ")" | "(" extent ")"
 class ExtentParser {
  public:
   explicit ExtentParser(std::string_view text) : text_(text) {}
@@ -182,7 +224,21 @@ class ExtentParser {
     std::string word(text_.substr(at_, end - at_));
     WEFT_REQUIRE(!word.empty(), text, "extent: expected a number or a name in \"", text_, "\"");
     at_ = end;
-    if (!std::isdigit(static_cast<unsigned char>(word[0]))) return Extent(word);
+    if (word == "common" && take('(')) {
+      const Extent first = sum();
+      WEFT_REQUIRE(take(','), text, "extent: expected , in \"", text_, "\"");
+      const Extent second = sum();
+      WEFT_REQUIRE(take(')'), text, "extent: expected ) in \"", text_, "\"");
+      return common_extent(first, second);
+    }
+    if (!std::isdigit(static_cast<unsigned char>(word[0]))) {
+      if (at_ < text_.size() && text_[at_] == '[') {
+        const std::size_t close = std::min(text_.find(']', at_), text_.size() - 1);
+        word += text_.substr(at_, close + 1 - at_);
+        at_ = close + 1;
+      }
+      return Extent(word);
+    }
     WEFT_REQUIRE(word.size() < 19 && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); }), text,
                  "extent: expected a number, got \"", word, "\"");
     return Extent(std::stoll(word));

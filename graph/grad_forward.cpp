@@ -19,9 +19,9 @@ void Sweep::run_up(const std::vector<NodeId>& ys) {
     if (node.kind == Kind::apply) add(id_of(k), tangent_of(id_of(k), node));
     if (node.kind == Kind::recurrence) add(id_of(k), tangent_of_recurrence(id_of(k), node));
     if (node.kind == Kind::reshape && adjoints_[graph_.operand(id_of(k), 0).value]) add(id_of(k), reshape_back(result(graph_.operand(id_of(k), 0)), node.shape()));
-    if (node.kind == Kind::update && adjoints_[graph_.operand(id_of(k), 0).value]) {
-      const Expr window = result(graph_.operand(id_of(k), 0));
-      add(id_of(k), Adjoint{Operand{graph_.add(node, {Operand{window.id(), identity_map(window.rank())}}), identity_map(node.kept)}, {}});
+    if ((node.kind == Kind::update || node.kind == Kind::fit) && adjoints_[graph_.operand(id_of(k), 0).value]) {   // linear
+      const Expr tangent = result(graph_.operand(id_of(k), 0));
+      add(id_of(k), Adjoint{Operand{graph_.add(node, {Operand{tangent.id(), identity_map(tangent.rank())}}), identity_map(node.kept)}, {}});
     }
   }
 }

@@ -47,6 +47,7 @@ void Sweep::run_down() {
     if (node.kind == Kind::apply) visit(id_of(k), node);
     if (node.kind == Kind::recurrence) visit_recurrence(id_of(k), node);
     if (node.kind == Kind::reshape) add(graph_.operand(id_of(k), 0), reshape_back(result(id_of(k)), graph_.node(graph_.operand(id_of(k), 0)).shape()));
+    if (node.kind == Kind::fit) visit_fit(id_of(k), node);
     if (node.kind == Kind::update) add(graph_.operand(id_of(k), 0), read_back(*adjoints_[k], std::get<AxisMap>(node.payload)));
   }
 }
@@ -187,6 +188,12 @@ void Sweep::visit_recurrence(NodeId id, const Node& node) {
     const Shape shape = graph_.node(operand).shape();
     add(operand, pull_back(Local(frame, *gradient), maps[static_cast<std::size_t>(p)], shape, graph_.node(operand).order));
   }
+}
+
+void Sweep::visit_fit(NodeId id, const Node& node) {
+  const NodeId operand = graph_.operand(id, 0);
+  const Expr g = result(id);
+  add(operand, fit_back(g, node, graph_.node(operand)));
 }
 
 // A function whose author says what its gradient is.

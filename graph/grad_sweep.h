@@ -32,6 +32,7 @@ class Sweep {
   Local operand_local(Frame& frame, NodeId user, int position);
   void visit(NodeId id, const Node& node);
   void visit_recurrence(NodeId id, const Node& node);
+  void visit_fit(NodeId id, const Node& node);
   bool visit_custom(NodeId id);
   Local through_fold(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved);
   Local share_among_ties(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved);

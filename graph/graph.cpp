@@ -50,10 +50,23 @@ std::vector<NodeId> Graph::users(NodeId id) const {
 }
 int Graph::user_count(NodeId id) const { return static_cast<int>(boost::out_degree(id.value, storage_->list)); }
 
+const std::vector<ElementSymbol>& Graph::element_symbols() const { return storage_->element_symbols; }
+
+namespace {
+void note_element_symbols(const Node& node, const std::vector<Operand>& operands, std::vector<ElementSymbol>& noted) {
+  std::vector<std::string> symbols;
+  for_each_extent(node, operands, [&](const Extent& extent) { extent.collect_symbols(symbols); });
+  for (const std::string& symbol : symbols)
+    if (auto element = element_symbol(symbol))
+      if (std::none_of(noted.begin(), noted.end(), [&](const ElementSymbol& known) { return known.symbol == symbol; })) noted.push_back(*std::move(element));
+}
+}  // namespace
+
 NodeId Graph::add(Node node, std::vector<Operand> operands) {
   for (Operand& operand : operands)
     if (operand.node.value < size()) settle_parts(*this, operand, node.domain);
   check_node(*this, node, operands);
+  note_element_symbols(node, operands, storage_->element_symbols);
   auto& list = storage_->list;
   storage_->numbers.push_back(storage_->lines);
   storage_->lines += has_line(node);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <weft/settle.h>
+
 namespace weft {
 namespace {
 
@@ -96,6 +98,7 @@ class Interpreter {
       case Kind::iota: value(id) = iota(node); return;
       case Kind::apply: value(id) = apply(id, node); return;
       case Kind::reshape: value(id) = value(graph_.operand(id, 0)).copy(Order::c).reshape_view(sizes_of(node)); return;
+      case Kind::fit: WEFT_ASSERT(false, "a fit is settled before it is interpreted"); return;
       case Kind::update: value(id) = update(value(graph_.operand(id, 0)), node); return;
       case Kind::recurrence: value(id) = recur(id, node); return;
     }
@@ -235,6 +238,7 @@ std::vector<Array> interpret(const Graph& graph, const std::vector<NodeId>& outp
   const std::vector<NodeId> live = live_nodes(graph, outputs);
   for (NodeId id : live)
     if (has_call_checks(graph, id)) check_at_call(graph, id, bindings);
+  if (has_fits(graph)) return interpret(settle(graph, bindings), outputs, inputs, arrays, extra);
   Interpreter interpreter(graph, bindings);
   for (std::size_t k = 0; k < inputs.size(); ++k) interpreter.value(inputs[k]) = arrays[k];
   for (NodeId id : live) interpreter.evaluate_node(id);

@@ -25,6 +25,10 @@ class Hash {
     for (const AxisRef& ref : map) (*this)(static_cast<std::size_t>(ref.axis))(ref.start)(static_cast<std::size_t>(ref.step))(ref.part);
     return *this;
   }
+  Hash& operator()(const Fit& fit) {
+    for (const Extent& extent : fit.target) (*this)(extent);
+    return (*this)(std::size_t{fit.both_ways});
+  }
   Hash& operator()(const Scalar& scalar) {
     if (!is_floating(scalar.dtype())) return (*this)(scalar.unsigned_integer());
     const double real = scalar.real();

@@ -178,6 +178,7 @@ class Parser {
     else if (word == "reshape") names_[name] = reshape(std::move(node));
     else if (word == "update") names_[name] = update(std::move(node));
     else if (word == "fold" || word == "scan") names_[name] = recurrence(std::move(node), word == "scan");
+    else if (word == "broadcast" || word == "unbroadcast") names_[name] = fit(std::move(node), word == "broadcast");
     else names_[name] = apply(std::move(node), begin, word);
   }
   void add_axis(Node& node, WrittenAxis axis) {
@@ -265,6 +266,29 @@ class Parser {
     in_.expect(")");
     operand.map = identity_map(graph_.node(operand.node).rank());
     node.kind = Kind::reshape;
+    return graph_.add(std::move(node), {std::move(operand)});
+  }
+
+  // broadcast(%x) to [s[0],4], unbroadcast(%g) with [s[0]]
+  NodeId fit(Node node, bool is_forward) {
+    in_.expect("(");
+    Operand operand{reference(), {}};
+    in_.expect(")");
+    Fit fit;
+    fit.both_ways = in_.take("with");
+    if (!fit.both_ways) in_.expect("to");
+    in_.expect("[");
+    list("]", [&] {
+      fit.target.push_back(in_.extent());
+      fit.target.back().collect_symbols(symbols_);
+    });
+    operand.map = identity_map(graph_.node(operand.node).rank());
+    node.kind = Kind::fit;
+    if (!is_forward) {
+      node.mode = Mode::accumulate;
+      node.accumulator = AccumulatorId::sum;
+    }
+    node.payload = std::move(fit);
     return graph_.add(std::move(node), {std::move(operand)});
   }
 

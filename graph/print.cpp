@@ -24,15 +24,9 @@ std::string quoted(const std::string& name) {
 
 std::vector<std::string> symbols_of(const Graph& graph) {
   std::vector<std::string> symbols;
-  for (std::size_t k = 0; k < graph.size(); ++k) {
-    const Node& node = graph.node(id_of(k));
-    for (const Extent& extent : node.domain) extent.collect_symbols(symbols);
-    if (const auto* extent = std::get_if<Extent>(&node.payload)) extent->collect_symbols(symbols);
-    if (const auto* map = std::get_if<AxisMap>(&node.payload))
-      for (const AxisRef& ref : *map) ref.start.collect_symbols(symbols);
-    for (int p = 0; p < graph.arity(id_of(k)); ++p)
-      for (const AxisRef& ref : graph.map(id_of(k), p)) ref.start.collect_symbols(symbols);
-  }
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    for_each_extent(graph.node(id_of(k)), operands_of(graph, id_of(k)), [&](const Extent& extent) { extent.collect_symbols(symbols); });
+  for (const ElementSymbol& element : graph.element_symbols()) symbols.push_back(element.input);
   return symbols;
 }
 
@@ -166,6 +160,15 @@ Line Printer::line(const std::string& name, const Node& node, const std::vector<
   line.text = name + ": " + type(node, node.kind == Kind::apply || node.kind == Kind::iota || node.kind == Kind::recurrence);
   if (node.kind == Kind::input) return line;
   line.text += " = ";
+  if (node.kind == Kind::fit) {
+    const Fit& fit = std::get<Fit>(node.payload);
+    line.text += node.mode == Mode::broadcast ? "broadcast(" : "unbroadcast(";
+    if (!operands.empty()) line.operands.emplace_back(line.text.size(), this->name(operands[0].node).size()), line.text += this->name(operands[0].node);
+    line.text += fit.both_ways ? ") with [" : ") to [";
+    for (std::size_t k = 0; k < fit.target.size(); ++k) line.text += (k ? "," : "") + to_text(fit.target[k]);
+    line.text += "]";
+    return line;
+  }
   if (node.kind != Kind::apply && node.kind != Kind::update && node.kind != Kind::recurrence && node.kind != Kind::reshape) {
     line.text += right_side(node);
     return line;

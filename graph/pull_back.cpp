@@ -181,6 +181,21 @@ Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Or
   return Reading(value, map, shape, order).adjoint();
 }
 
+Adjoint fit_back(const Expr& g, const Node& fit, const Node& operand) {
+  const bool was_forward = fit.mode == Mode::broadcast;
+  Node node;
+  node.kind = Kind::fit;
+  node.dtype = fit.dtype;
+  node.domain = operand.shape();
+  node.kept = operand.kept;
+  node.order = operand.order;
+  node.mode = was_forward ? Mode::accumulate : Mode::broadcast;
+  node.accumulator = was_forward ? AccumulatorId::sum : AccumulatorId::none;
+  node.payload = fit.payload;
+  const AxisMap whole = identity_map(node.kept);
+  return Adjoint{Operand{g.graph().add(std::move(node), {Operand{g.id(), whole}}), whole}, {}};
+}
+
 Adjoint read_back(const Adjoint& adjoint, const AxisMap& places) {
   Adjoint result = adjoint;
   const AxisMap read = as_parts(places);

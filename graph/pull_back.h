@@ -22,6 +22,8 @@ struct Adjoint {
 // order: the operand's preferred layout.
 Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Order order);
 
+// The adjoint of a fit: itself in the other mode.
+Adjoint fit_back(const Expr& g, const Node& fit, const Node& operand);
 // The adjoint of update, whose result is read back through the places it wrote.
 Adjoint read_back(const Adjoint& adjoint, const AxisMap& places);
 

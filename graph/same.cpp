@@ -25,6 +25,7 @@ bool equal_payloads(const Node& a, const Node& b) {
   if (const auto* array = std::get_if<Array>(&a.payload)) return equal_arrays(*array, std::get<Array>(b.payload));
   if (const auto* extent = std::get_if<Extent>(&a.payload)) return *extent == std::get<Extent>(b.payload);
   if (const auto* recurring = std::get_if<Recurring>(&a.payload)) return *recurring == std::get<Recurring>(b.payload);
+  if (const auto* fit = std::get_if<Fit>(&a.payload)) return *fit == std::get<Fit>(b.payload);
   if (const auto* map = std::get_if<AxisMap>(&a.payload)) return *map == std::get<AxisMap>(b.payload);
   return true;
 }

@@ -22,6 +22,7 @@ struct Graph::Storage {
   List list;
   std::vector<std::uint32_t> numbers;   // of each node in the graph's text: inputs and scalar constants are not counted
   std::uint32_t lines = 0;
+  std::vector<ElementSymbol> element_symbols;
   std::unordered_map<std::string, NodeId> input_names;
   std::unordered_map<NodeId, std::string> labels;            // given by Expr::name
   std::unordered_map<NodeId, std::shared_ptr<const CustomGradient>> custom;   // weft/grad.h

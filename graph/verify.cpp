@@ -8,7 +8,8 @@
 //   G6  mode broadcast iff no axis is folded
 //   G7  every folded axis is mentioned by some operand
 //   G8  `inputs` lists every input node once, and their names differ; `outputs` are nodes
-//   G9  every symbol is the whole extent of an axis of some input, or a parameter: then every call binds it
+//   G9  every symbol is the whole extent of an axis of some input, an element of an integer input, or a parameter: then every
+//       call binds it
 #include <weft/verify.h>
 
 #include <algorithm>
@@ -57,24 +58,31 @@ class Symbols {
       }
   }
   void check(NodeId id) {
-    const Node& node = graph_.node(id);
-    for (const Extent& extent : node.domain) check(extent, id);
-    if (const auto* extent = std::get_if<Extent>(&node.payload)) check(*extent, id);
-    if (const auto* places = std::get_if<AxisMap>(&node.payload)) check(*places, id);
-    for (int p = 0; p < graph_.arity(id); ++p) check(graph_.map(id, p), id);
+    for_each_extent(graph_.node(id), operands_of(graph_, id), [&](const Extent& extent) { check(extent, id); });
   }
 
  private:
-  void check(const AxisMap& map, NodeId id) {
-    for (const AxisRef& ref : map) check(ref.start, id);
+  // s[0] is bound by %s: an integer vector of a length that is a number above 0.
+  bool is_element(const std::string& symbol) const {
+    const auto element = element_symbol(symbol);
+    if (!element) return false;
+    for (NodeId id : graph_.inputs) {
+      const Node& node = graph_.node(id);
+      if (node.name() == element->input)
+        return is_integer(node.dtype) && node.kept == 1 && node.domain[0].is_number() && element->element < node.domain[0].constant();
+    }
+    return false;
   }
   void check(const Extent& extent, NodeId id) {
     if (extent.is_number()) return;
     symbols_.clear();
     extent.collect_symbols(symbols_);
-    for (const std::string& symbol : symbols_)
-      WEFT_REQUIRE(bound_.contains(symbol), shape, "symbol ", symbol, " is not bound by any input", show(graph_, id),
-                   "\n  give it a value at the call, or add an input with an axis of extent ", symbol);
+    for (const std::string& symbol : symbols_) {
+      const auto element = element_symbol(symbol);
+      WEFT_REQUIRE(bound_.contains(symbol) || is_element(symbol), shape, "symbol ", symbol, " is not bound by any input", show(graph_, id), "\n  ",
+                   element ? concat("add the input %", element->input, ": an integer vector of more than ", element->element, " elements")
+                           : concat("give it a value at the call, or add an input with an axis of extent ", symbol));
+    }
   }
   const Graph& graph_;
   std::unordered_set<std::string> bound_;

@@ -72,7 +72,7 @@ std::vector<Index> known_integers(std::string_view list, const Expr& values) {
   const Graph& graph = values.graph();
   for (NodeId id : live_nodes(graph, {values.id()}))
     WEFT_REQUIRE(graph.node(id).kind != Kind::input, unsupported, what, ": ", list, " ", values.name(), " depends on the input ", name_of(graph, id),
-                 "\n  it must be known when the graph is built");
+                 "\n  it must be known when the graph is built, or a target be an input itself");
   const Array array = interpret({values}, {}, {}).at(0);
   std::vector<Index> result;
   const auto* bytes = static_cast<const std::byte*>(array.data());
@@ -89,11 +89,61 @@ void check_integer_vector(std::string_view list, const Expr& values) {
                ", which is not a number\n  the rank of the result must be known when the graph is built");
 }
 
-Shape target_of(const Expr& data, const Expr& target) {
+// The extents of an input's elements: s[0], s[1], ..
+Shape elements_of(const Expr& input) {
+  Shape target;
+  for (Index k = 0; k < input.shape()[0].constant(); ++k) target.emplace_back(concat(input.graph().node(input.id()).name(), "[", k, "]"));
+  return target;
+}
+
+// The extent of the result where data of extent d meets an extent t that is an element of an argument.
+Extent met(const Extent& d, const Extent& t, bool both_ways) {
+  if (d.is(1)) return t;
+  return d.is_number() ? d : both_ways ? common_extent(d, t) : t;
+}
+
+// As build, onto a target that calls decide: a fit node along the data's own axes, then the axes it does not have.
+Expr build_at_call(const Expr& data, const Shape& target, BroadcastMode mode, const std::vector<Index>* axes_mapping) {
+  WEFT_REQUIRE(data, usage, what, ": the data is an empty Expr");
+  check_mode_and_axes(mode, axes_mapping != nullptr);
+  const Shape own = data.shape();
+  const bool both_ways = mode == BroadcastMode::bidirectional;
+  WEFT_REQUIRE(both_ways || own.size() <= target.size(), shape, what, ": ", data.name(), " has rank ", own.size(), " but the target ", to_text(target),
+               " has rank ", target.size(), "\n  squeeze or reduce the surplus axes first");
+  if (axes_mapping) check_axis_list(what, "axes_mapping", *axes_mapping, data.name(), own.size(), target.size());
+  const std::size_t rank = std::max(own.size(), target.size()), offset = rank - target.size();
+  const std::vector<Index> axes = axes_mapping ? *axes_mapping : consecutive(own.size(), rank - own.size());
+  Shape result(offset, Extent(1));
+  result.insert(result.end(), target.begin(), target.end());
+  Node fit;
+  fit.kind = Kind::fit;
+  fit.dtype = data.dtype();
+  fit.domain = own;
+  fit.kept = data.rank();
+  Fit meeting{own, both_ways};
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    const auto axis = static_cast<std::size_t>(axes[k]);
+    if (axis >= offset && !own[k].is(1) && !(own[k] == result[axis])) {
+      meeting.target[k] = result[axis];
+      fit.domain[k] = met(own[k], result[axis], both_ways);
+    }
+    if (!own[k].is(1)) result[axis] = fit.domain[k];
+  }
+  Expr fitted = data;
+  if (meeting.target != own) {
+    fit.payload = std::move(meeting);
+    fitted = Expr(data.graph(), data.graph().add(std::move(fit), {{data.id(), identity_map(data.rank())}}));
+  }
+  AxisMap map = follow_axes(fitted.shape(), result, axes);
+  return copy_onto(fitted, std::move(result), std::move(map));
+}
+
+Expr build(const Expr& data, const Expr& target, BroadcastMode mode, const std::vector<Index>* axes_mapping) {
   check_one_graph(what, {data, target});
   check_integer_vector("the target", target);
+  if (target.graph().node(target.id()).kind == Kind::input) return build_at_call(data, elements_of(target), mode, axes_mapping);
   const std::vector<Index> sizes = known_integers("the target", target);
-  return Shape(sizes.begin(), sizes.end());
+  return build(data, Shape(sizes.begin(), sizes.end()), mode, axes_mapping);
 }
 
 // Where axis k of b goes; b without its trailing extents of 1.
@@ -132,9 +182,9 @@ Expr broadcast(const Expr& data, const Shape& target, BroadcastMode mode, const 
   return build(data, target, mode, &axes_mapping);
 }
 
-Expr broadcast(const Expr& data, const Expr& target, BroadcastMode mode) { return build(data, target_of(data, target), mode, nullptr); }
+Expr broadcast(const Expr& data, const Expr& target, BroadcastMode mode) { return build(data, target, mode, nullptr); }
 Expr broadcast(const Expr& data, const Expr& target, BroadcastMode mode, const std::vector<Index>& axes_mapping) {
-  return build(data, target_of(data, target), mode, &axes_mapping);
+  return build(data, target, mode, &axes_mapping);
 }
 Expr broadcast(const Expr& data, const Expr& target, BroadcastMode mode, const Expr& axes_mapping) {
   check_one_graph(what, {data, target, axes_mapping});

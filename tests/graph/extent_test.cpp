@@ -74,3 +74,44 @@ TEST_CASE("extent errors say what is wrong") {
   CHECK(error_text([] { parse_extent("3n"); }) == "text: extent: expected a number, got \"3n\"");
   CHECK(error_text([] { parse_extent("99999999999999999999"); }) == "text: extent: expected a number, got \"99999999999999999999\"");
 }
+
+TEST_CASE("elements of an input are symbols of their own") {
+  const Extent e = "s[0]", f = parse_extent("2*s[1]+n");
+  CHECK(to_text(e + 1) == "s[0]+1");
+  CHECK(to_text(f) == "n+2*s[1]");
+  CHECK(parse_extent(to_text(floor_div(f, 3))) == floor_div(f, 3));
+  CHECK(f.evaluate({{"n", 1}, {"s[1]", 4}}) == 9);
+  CHECK(element_symbol("s[12]")->input == "s");
+  CHECK(element_symbol("s[12]")->element == 12);
+  for (const char* text : {"s", "s[]", "s[x]", "[0]", "s[0", "s[01]", "s[0]]", "2s[0]"}) {
+    CAPTURE(text);
+    CHECK(!element_symbol(text));
+  }
+  CHECK(error_text([] { Extent("s[-1]"); }) == "text: extent: expected a number or a symbol name, got \"s[-1]\"");
+  CHECK(error_text([] { parse_extent("s[0"); }) == "text: extent: expected a number or a symbol name, got \"s[0\"");
+}
+
+TEST_CASE("the common extent of two: equal, or one of them 1") {
+  const Extent c = common_extent("n", "m");
+  CHECK(to_text(c) == "common(m,n)");
+  CHECK(c == common_extent("m", "n"));
+  CHECK(parse_extent("2*(common(n,m+1))-3") == Extent(2) * common_extent("n", Extent("m") + 1) - 3);
+  CHECK(parse_extent(to_text(Extent(2) * c)) == Extent(2) * c);
+  CHECK(common_extent("n", 1) == Extent("n"));
+  CHECK(common_extent(1, 0) == Extent(0));
+  CHECK(common_extent("n", "n") == Extent("n"));
+  CHECK(c.evaluate({{"n", 1}, {"m", 0}}) == 0);
+  CHECK(c.evaluate({{"n", 4}, {"m", 1}}) == 4);
+  CHECK(c.evaluate({{"n", 4}, {"m", 4}}) == 4);
+  CHECK(error_text([&] { c.evaluate({{"n", 4}, {"m", 3}}); }) == "shape: extents m = 3 and n = 4 must be equal, or one of them 1");
+  CHECK(error_text([] { common_extent(2, 3); }) == "shape: extent: 2 and 3 have no common extent");
+  CHECK(error_text([] { parse_extent("common(n)"); }) == "text: extent: expected , in \"common(n)\"");
+  CHECK(error_text([] { parse_extent("common(n,m"); }) == "text: extent: expected ) in \"common(n,m\"");
+}
+
+TEST_CASE("symbols are replaced wherever they stand") {
+  const Extent e = Extent(3) * floor_div(Extent("n") + 1, 2) + Extent("n") * Extent("m") + common_extent("n", "k") - 5;
+  CHECK(replace(e, {{"n", 3}}) == Extent(6) + Extent(3) * Extent("m") + common_extent(3, "k") - 5);
+  CHECK(replace(e, {{"n", "k"}, {"m", 0}}) == Extent(3) * floor_div(Extent("k") + 1, 2) + "k" - 5);
+  CHECK(replace(7, {{"n", 3}}) == Extent(7));
+}

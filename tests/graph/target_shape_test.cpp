@@ -110,7 +110,7 @@ TEST_CASE("what vectors must be") {
         "dtype: broadcast: axes_mapping %a is f32, expected an integer dtype");
   CHECK(error_text([&] { broadcast(x, target, along, g.constant(0)); }) == "shape: broadcast: axes_mapping 0:i32 has rank 0, expected rank 1");
   CHECK(error_text([&] { broadcast(x, target, along, n); }) ==
-        "unsupported: broadcast: axes_mapping %n depends on the input %n\n  it must be known when the graph is built");
+        "unsupported: broadcast: axes_mapping %n depends on the input %n\n  it must be known when the graph is built, or a target be an input itself");
   CHECK(error_text([&] { broadcast(x, g.input("long", i64, {"k"})); }) ==
         "shape: broadcast: the target %long has length k, which is not a number\n  the rank of the result must be known when the graph is built");
   CHECK(error_text([&] { broadcast(x, Expr()); }) == "usage: broadcast: operand 1 is an empty Expr");

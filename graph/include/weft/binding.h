@@ -13,8 +13,9 @@
 
 namespace weft {
 
-// The values of all symbols in the shapes of `inputs`, given what is passed for each. Extents that are one symbol bind it;
-// numbers and other expressions (2*n+1) are then checked. `extra` binds symbols that no input mentions.
+// The values of all symbols in the shapes of `inputs`, given what is passed for each. Extents that are one symbol bind it, and
+// the elements of integer inputs bind s[0], s[1], .. where the graph mentions them; numbers and other expressions (2*n+1) are
+// then checked. `extra` binds symbols that no input mentions.
 Bindings bind_symbols(const Graph& graph, const std::vector<NodeId>& inputs, const std::vector<const View*>& arrays, const Bindings& extra = {});
 Bindings bind_symbols(const Graph& graph, const std::vector<NodeId>& inputs, const std::vector<Array>& arrays, const Bindings& extra = {});
 Bindings bind_symbols(const Graph& graph, const std::vector<NodeId>& inputs, const std::vector<View>& arrays, const Bindings& extra = {});
@@ -25,7 +26,7 @@ std::vector<NodeId> live_nodes(const Graph& graph, const std::vector<NodeId>& ou
 void check_inputs_given(const Graph& graph, const std::vector<NodeId>& outputs, const std::vector<NodeId>& inputs);
 
 // Whether sizes decide if a node makes sense: extents that can be negative, slices with symbolic bounds, max or min over
-// an axis that can be empty.
+// an axis that can be empty, broadcasts that a call decides.
 bool has_call_checks(const Graph& graph, NodeId id);
 void check_at_call(const Graph& graph, NodeId id, const Bindings& bindings);   // throws Error(shape)
 

@@ -72,6 +72,7 @@ class Graph {
   int arity(NodeId id) const;
   NodeId operand(NodeId id, int position) const;
   const AxisMap& map(NodeId id, int position) const;
+  const std::vector<ElementSymbol>& element_symbols() const; // s[0], .. wherever they occur, each once
   std::vector<NodeId> users(NodeId id) const;                // in id order; a node using it twice appears twice
   int user_count(NodeId id) const;
 

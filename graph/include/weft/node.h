@@ -66,7 +66,10 @@ enum class Mode : std::uint8_t { broadcast, accumulate, scan };
 // recurrence: a state carried along axes, element after element (weft/recurrence.h). Mode accumulate: over the folded axes,
 // in domain order with the last one fastest; the result is what the last state finishes as. Mode scan: along kept axes;
 // the result is what every step emits.
-enum class Kind : std::uint8_t { input, constant, iota, extent, apply, update, recurrence, reshape };
+// fit: a broadcast that a call decides (weft/settle.h). In mode broadcast the operand is the data and the node the result, of
+// one rank; in mode accumulate (by sum) it is the other way round: the adjoint. On each axis the data has the extent of the
+// target or 1, which repeats; both_ways: the target may also be 1. The payload holds the target, the map is the identity.
+enum class Kind : std::uint8_t { input, constant, iota, extent, apply, update, recurrence, reshape, fit };
 
 struct Recurrence;
 struct Recurring {
@@ -74,6 +77,12 @@ struct Recurring {
   int output = 0;                                            // which of the values it finishes as, or emits
   std::vector<int> axes = {};                                // scan: the axes it runs along, in visiting order
   friend bool operator==(const Recurring&, const Recurring&);   // by structure
+};
+
+struct Fit {
+  Shape target;
+  bool both_ways = false;
+  friend bool operator==(const Fit&, const Fit&) = default;
 };
 
 struct Node {
@@ -85,7 +94,7 @@ struct Node {
   Mode mode = Mode::broadcast;
   AccumulatorId accumulator = AccumulatorId::none;
   Order order = Order::c;                                    // alignment rule and preferred layout when stored
-  std::variant<std::monostate, std::string, Scalar, Array, Extent, AxisMap, Recurring> payload;
+  std::variant<std::monostate, std::string, Scalar, Array, Extent, AxisMap, Recurring, Fit> payload;
 
   int rank() const { return kept; }
   Shape shape() const { return Shape(domain.begin(), domain.begin() + kept); }

@@ -11,7 +11,9 @@
 // bidirectional  as x * ones(target) by the Array API rule: either extent may be 1, the data may have the higher rank
 //
 // A target holds numbers and symbols; a symbol equals itself only. A target given as an Expr has rank 1, an integer dtype
-// and a length that is a number.
+// and a length that is a number. If it depends on no input, its values are the target. If it is an input %s, the target is
+// [s[0], s[1], ..]: symbols that each call (or Function::bind) binds to the values of the array, which are read on the host
+// before anything runs. Whether an axis repeats is then decided, and the rule checked, at the call (weft/settle.h).
 // Errors: usage (mode and axes_mapping that do not go together, an unknown mode), dtype, shape, unsupported.
 // Thread-safety: building a graph is single-threaded; functions on shapes are pure. Cost: O(rank); the broadcast is part of
 // the node's map and costs nothing.
