@@ -76,9 +76,13 @@ inline const llvm::ConstantFP* plain_constant(Value* value) {
   auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
   return number && !number->isNaN() && !(number->isZero() && number->isNegative()) ? number : nullptr;
 }
+// The integer type that holds the bits of a.
+inline llvm::Type* bits_type(const Term& a) {
+  return a.value->getType()->getWithNewType(a.builder->getIntNTy(static_cast<unsigned>(8 * size_of(a.dtype))));
+}
 // Bits of equal numbers differ only in the sign of zero: `and` gives +0 if either is, `or` gives -0.
 inline Term equal_bits(Term a, Term b, bool conjunction) {
-  auto* bits = a.value->getType()->getWithNewBitWidth(static_cast<unsigned>(8 * size_of(a.dtype)));
+  auto* bits = bits_type(a);
   Value* x = a.builder->CreateBitCast(a.value, bits);
   Value* y = a.builder->CreateBitCast(b.value, bits);
   return a.with(a.builder->CreateBitCast(conjunction ? a.builder->CreateAnd(x, y) : a.builder->CreateOr(x, y), a.value->getType()));
@@ -107,7 +111,7 @@ inline Term fma(Term a, Term b, Term c) { return a.real() ? a.from(weft::fma(a.l
 inline Term copysign(Term a, Term b) { return a.from(weft::copysign(a.lane(), b.lane())); }
 inline Term signbit(Term a) {
   if (!a.real()) return a.is_signed() ? a < a.like(0) : is_nan(a);
-  auto* bits = a.value->getType()->getWithNewBitWidth(static_cast<unsigned>(8 * size_of(a.dtype)));
+  auto* bits = bits_type(a);
   return a.truth(a.builder->CreateICmpSLT(a.builder->CreateBitCast(a.value, bits), llvm::Constant::getNullValue(bits)));
 }
 
