@@ -13,18 +13,23 @@ namespace {
 
 weft::Shape as_shape(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
-// `attrs` of a broadcast3: mode, target_shape, axes_mapping, axis (mode pdpd). A target that is known at run time only, or
-// whose dtype is given, is a tensor of its own.
-Expr apply_broadcast(const Expr& data, const Json& attrs) {
+// The target of a broadcast3 as a tensor.
+Array target_array(const Json& attrs) {
+  const DType dtype = read_dtype(attrs.contains("target_shape_dtype") && attrs["target_shape_dtype"].is_string() ? attrs["target_shape_dtype"].get<std::string>() : "int64");
+  const Dims dims = read_dims(attrs.at("target_shape"));
+  return read_array(attrs["target_shape"], dtype, {static_cast<Index>(dims.size())});
+}
+
+// `attrs` of a broadcast3: mode, target_shape, axes_mapping, axis (mode pdpd). A target whose dtype is given is a tensor of
+// its own; one that is known at run time only is an input of the graph, `argument`.
+Expr apply_broadcast(const Expr& data, const Json& attrs, const std::optional<Expr>& argument = {}) {
   const auto has = [&](const char* key) { return attrs.contains(key) && !attrs[key].is_null(); };
   const std::string mode_name = has("mode") ? attrs["mode"].get<std::string>() : "";
   if (!has("target_shape")) throw BadCase("broadcast3 needs target_shape");
   const Dims dims = read_dims(attrs["target_shape"]);
   if (mode_name == "pdpd") return weft::broadcast_pdpd(data, as_shape(dims), has("axis") ? attrs["axis"].get<Index>() : -1);
-  const bool is_tensor = attrs.value("target_shape_runtime", false) || has("target_shape_dtype");
-  if (is_tensor) {
-    const DType dtype = read_dtype(has("target_shape_dtype") ? attrs["target_shape_dtype"].get<std::string>() : "int64");
-    const Expr target = data.graph().constant(read_array(attrs["target_shape"], dtype, {static_cast<Index>(dims.size())}));
+  if (argument || has("target_shape_dtype")) {
+    const Expr target = argument ? *argument : data.graph().constant(target_array(attrs));
     if (mode_name.empty()) return weft::broadcast(data, target);
     if (has("axes_mapping")) return weft::broadcast(data, target, weft::broadcast_mode(mode_name), read_indices(attrs["axes_mapping"]));
     return weft::broadcast(data, target, weft::broadcast_mode(mode_name));
@@ -54,8 +59,10 @@ Json repeated_axes(const Expr& data, const Json& attrs) {
 
 Answer run_broadcast(const Case& test) {
   Operands operands(test);
+  std::optional<Expr> argument;
+  if (test.attrs.value("target_shape_runtime", false)) argument = operands.add("target", target_array(test.attrs));
   Answer answer;
-  answer.values = evaluate(operands, {apply_broadcast(operands[0], test.attrs)});
+  answer.values = evaluate(operands, {apply_broadcast(operands[0], test.attrs, argument)});
   if (test.has("expected_broadcast_axes")) {
     const Json got = repeated_axes(operands[0], test.attrs);
     Json expected = Json::array();      // an axis of extent 1 does not repeat anything
