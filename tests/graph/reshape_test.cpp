@@ -56,8 +56,8 @@ TEST_CASE("a constant is folded under its new shape; counts that only the call c
   const auto folded = [](const std::string& text) { return to_text(fold_constants(parse(text))); };
   CHECK(folded("graph t() -> (%2) {\n  %0: f64[2,2] = constant [1, 2, 3, 4]\n  %1: f64[4] = reshape(%0)\n  %2: f64[i:4] = exp(%1[i])\n}\n") ==
         "graph t() -> (%1) {\n  %0: f64[4] = constant [1, 2, 3, 4]\n  %1: f64[i:4] = exp(%0[i])\n}\n");
-  CHECK(folded("graph t(%x: f64[n]) -> (%1) {\n  %0: f64[i:n,j:6] = copy(2)\n  %1: f64[3*n,2] = reshape(%0)\n}\n").find("= copy(2:f64)") != std::string::npos);
-  CHECK(folded("graph t(%x: f64[n]) -> (%1) {\n  %0: f64[i:n] = copy(2)\n  %1: f64[n/2,2] = reshape(%0)\n}\n").find("reshape(%0)") != std::string::npos);
+  CHECK(folded("graph t(%x: f64[n]) -> (%1) {\n  %0: f64[i:n,j:6] = copy(2:f64)\n  %1: f64[3*n,2] = reshape(%0)\n}\n").find("= copy(2:f64)") != std::string::npos);
+  CHECK(folded("graph t(%x: f64[n]) -> (%1) {\n  %0: f64[i:n] = copy(2:f64)\n  %1: f64[n/2,2] = reshape(%0)\n}\n").find("reshape(%0)") != std::string::npos);
 }
 
 TEST_CASE("tile and repeat are NumPy's") {
