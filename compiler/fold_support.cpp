@@ -117,6 +117,8 @@ std::vector<FoldFunction> fold_functions() {
   list_extremes<std::uint8_t>(bool_, out);
   list_bitwise<std::uint8_t>(bool_, out);
   out.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, bool_), reinterpret_cast<void*>(&fill<std::uint8_t>)});
+  for (DType dtype : {f16, bf16})                              // states of recurrences; the accumulators above fold in f32
+    out.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(&fill<std::uint16_t>)});
   return out;
 }
 

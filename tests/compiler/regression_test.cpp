@@ -43,6 +43,14 @@ const Regression regressions[] = {
      " %3: i32[i:2] = sum(j:3,k:(m)/2) negative(%2[i,j,k])\n }", {{"m", 2}}, {{"m", 16}}},
     {"an axis merged into one of extent 1", "graph a(%x: f32[4,4,n]) -> (%0) { %0: f32[i:4,j:n,k:4] f = negative(%x[k,i,j])\n }", {{"n", 1}}},
     {"an axis read at its last element beside one of extent 1", "graph a(%x: i32[m,n,m]) -> (%0) { %0: i32[i:m,j:n] f = abs(%x[i,j,m-4])\n }", {{"m", 5}, {"n", 1}}},
+    {"rows of f16 states, which are filled before the elements come",
+     "graph a(%x: f16[40,11,5]) -> (%0, %1) {\n define quarter(0:f16) {\n graph step(%s0: f16[], %x0: f16[]) -> (%1, %1) {\n %0: f16[] = multiply(%s0, 0.25)\n"
+     " %1: f16[] = add(%0, %x0)\n }\n graph finish(%s0: f16[]) -> (%s0) {\n }\n }\n %0: f16[i:40] = fold(j:11,k:5) quarter(%x[i,j,k])\n"
+     " %1: f16[i:40,j:5] f = fold(k:11) quarter(%x[i,k,j])\n }"},
+    {"rows of bf16 states, which are filled before the elements come",
+     "graph a(%x: bf16[40,11,5]) -> (%0, %1) {\n define quarter(0:bf16) {\n graph step(%s0: bf16[], %x0: bf16[]) -> (%1, %1) {\n %0: bf16[] = multiply(%s0, 0.25)\n"
+     " %1: bf16[] = add(%0, %x0)\n }\n graph finish(%s0: bf16[]) -> (%s0) {\n }\n }\n %0: bf16[i:40] = fold(j:11,k:5) quarter(%x[i,j,k])\n"
+     " %1: bf16[i:40,j:5] f = fold(k:11) quarter(%x[i,k,j])\n }"},
 };
 
 void check_equal(const View& got, const View& expected) {

@@ -1,13 +1,30 @@
 // The generator reaches what it is meant to reach: each feature shows in some of the graphs of a normal run.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "random_graph.h"
 
 using namespace weft;
 
 namespace {
+
+// What the templates of random_recurrences.h and random_rules.h call what they make.
+const std::vector<std::string> features = {
+    "cumulative_sum", "cumulative_prod", "cumulative_max", "cumulative_min", "cumulative_sum, reversed", "cumulative_prod, reversed",
+    "cumulative_max, reversed", "cumulative_min, reversed", "cumulative_sum from its initial value", "cumulative_prod from its initial value", "own fold", "own fold of several axes, order c", "own fold of several axes, order f",
+    "own scan", "own fold of two elements", "own scan of two elements", "fold of several values", "scan of several values", "scan along several axes",
+    "scan of a fold", "fold of a scan", "sum of a scan", "scan of a scan", "elementwise after a scan",
+    "xla::apply", "xla::apply, a scalar", "xla::broadcast_in_dim", "xla::broadcast", "xla::select", "xla::clamp",
+    "broadcast, numpy", "broadcast, explicit", "broadcast, bidirectional", "pdpd",
+    "tml arithmetic", "tml relational", "tml assign", "tml index", "tml index_assign", "tml narrow", "tml mixed roots", "tml logical", "tml bitwise",
+    "tml arithmetic, nested", "tml relational, nested", "tml assign, nested", "tml index, nested", "tml index_assign, nested", "tml narrow, nested",
+    "elemwise, order c", "elemwise, order f", "elemwise, own accumulator", "assign",
+    "concat", "stack", "pad", "roll", "update", "tril and triu", "diff", "unstack", "tile", "repeat", "argmax", "argmin",
+    "sum where", "prod where", "max where", "min where", "any, all where", "count_nonzero where", "bitwise folds where",
+    "sum initial", "max initial", "bitwise folds"};
 
 void count_map(const Node& node, const Node& operand, const AxisMap& map, std::map<std::string, int>& seen) {
   std::vector<bool> mentioned(node.domain.size(), false);
@@ -56,22 +73,33 @@ void count_node(const Graph& graph, NodeId id, const Bindings& sizes, std::map<s
 }  // namespace
 
 TEST_CASE("random graphs show every op, dtype, kind, map and size that they should") {
-  std::map<std::string, int> seen;
-  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+  std::map<std::string, int> seen, made;
+  for (std::uint64_t seed = 1; seed <= 12000; ++seed) {
     SeededSource random(seed);
     const RandomCase c = random_case(random, Recipe());
     const Bindings sizes = bind_symbols(c.graph, c.graph.inputs, c.inputs);
     const auto live = live_nodes(c.graph, c.graph.outputs);
     for (NodeId id : live) count_node(c.graph, id, sizes, seen);
+    std::set<std::string> here;
+    for (const auto& [feature, id] : c.features)
+      if (std::binary_search(live.begin(), live.end(), id)) here.insert(feature);
+    for (const std::string& feature : here) ++made[feature];
     seen["several outputs"] += c.graph.outputs.size() > 1;
     seen["300 nodes"] += live.size() > 300;
   }
   std::string text;
   for (const auto& [feature, count] : seen) text += concat("  ", feature, " ", count, "\n");
+  for (const auto& [feature, count] : made) text += concat("  made by ", feature, " ", count, "\n");
   MESSAGE("\n", text);
   for (const auto& [feature, count] : seen) {
     CAPTURE(feature);
     CHECK(count >= 5);
+  }
+  CHECK(seen["recurrence"] >= 5);
+  CHECK(seen["reshape"] >= 5);
+  for (const std::string& feature : features) {
+    CAPTURE(feature);
+    CHECK(made[feature] >= 5);
   }
   for (const OpInfo& row : op_table()) {
     CAPTURE(std::string(row.name));

@@ -1,4 +1,5 @@
-// Random graphs: every kind of node, map, extent, dtype and fold that Graph::add takes, with the inputs of one call.
+// Random graphs: every kind of node, map, extent, dtype, fold and recurrence that Graph::add takes, and every rule system,
+// with the inputs of one call.
 //
 //   SeededSource random(seed);
 //   RandomCase c = random_case(random, Recipe());         // the same seed gives the same case
@@ -10,12 +11,14 @@
 #include <weft/expr.h>
 
 #include "random_parts.h"
+#include "random_rules.h"
 #include "random_templates.h"
 
 struct RandomCase {
   weft::Graph graph;
   std::vector<weft::Array> inputs;
   Data data = Data::small;
+  std::vector<std::pair<std::string, weft::NodeId>> features = {};     // where recurrences and rule systems took part
 };
 
 // Ops whose error is a few roundings of their largest term, and the terms may cancel.
@@ -54,6 +57,7 @@ class GraphMaker : GraphParts {
       const weft::Node& node = result.graph.node(id);
       result.inputs.push_back(random_array(random_, node.dtype, sizes_of(node.domain), result.data, recipe_.smooth ? 0 : 10));
     }
+    result.features = features_;
     return result;
   }
 
@@ -228,28 +232,51 @@ class GraphMaker : GraphParts {
     return keep(reshape(expr(id), target, random_.pick({weft::Order::c, weft::Order::c, weft::Order::f})));
   }
 
-  void add_template() {
+  std::vector<weft::Expr> values_so_far() {
     std::vector<weft::Expr> values;
     for (NodeId id : values_) values.push_back(expr(id));
+    return values;
+  }
+  bool is_small(const weft::Expr& e) const { return e.rank() <= max_rank_ + 1 && volume(e.shape()) <= recipe_.max_volume; }
+  void add_template() {
+    const std::vector<weft::Expr> values = values_so_far();
     for (const weft::Expr& e : GraphTemplates(random_, values, bindings_, recipe_.max_volume, recipe_.transcendental, recipe_.long_chains).make())
-      if (e.rank() <= max_rank_ + 1 && volume(e.shape()) <= recipe_.max_volume) keep(e);
+      if (is_small(e)) keep(e);
+  }
+  // A recurrence, or what one rule system says.
+  void add_feature() {
+    const std::vector<weft::Expr> values = values_so_far();
+    const auto attempt = [&]() -> Made {
+      try {
+        if (random_.chance(40)) return RecurrenceTemplates(random_, values, bindings_, recipe_.max_volume).make();
+        return RuleTemplates(random_, values, bindings_, recipe_.max_volume).make();
+      } catch (const weft::Error&) {        // shapes or dtypes that do not go together
+        return {};
+      }
+    };
+    Made made = attempt();
+    for (int tries = 0; tries < 3 && made.values.empty(); ++tries) made = attempt();
+    for (const weft::Expr& e : made.values)
+      if (is_small(e)) features_.push_back({made.feature, keep(e)});
   }
 
   void add_something() {
     if (recipe_.smooth) return add_smooth();
     const auto choice = random_.small(100);
-    if (choice < 42) add_op();
-    else if (choice < 72) add_simple();
-    else if (choice < 77) add_update();
-    else if (choice < 83) add_leaf();
-    else if (choice < 88) add_reshape();
-    else add_template();
+    if (choice < 36) add_op();
+    else if (choice < 58) add_simple();
+    else if (choice < 63) add_update();
+    else if (choice < 68) add_leaf();
+    else if (choice < 72) add_reshape();
+    else if (choice < 82) add_template();
+    else add_feature();
   }
 
+  static bool is_computed(weft::Kind kind) { return kind == weft::Kind::apply || kind == weft::Kind::recurrence || kind == weft::Kind::reshape; }
   void choose_outputs() {
     std::vector<NodeId> sinks;
     for (NodeId id : values_)
-      if (graph_.user_count(id) == 0 && (node(id).kind == weft::Kind::apply || node(id).kind == weft::Kind::reshape)) sinks.push_back(id);
+      if (graph_.user_count(id) == 0 && is_computed(node(id).kind)) sinks.push_back(id);
     while (sinks.size() > 4) sinks.erase(sinks.begin() + static_cast<std::ptrdiff_t>(random_.small(sinks.size())));
     if (sinks.empty() || (!recipe_.smooth && random_.chance(20))) sinks.push_back(random_.pick(values_));
     if (random_.chance(5)) sinks.push_back(random_.pick(sinks));
@@ -267,6 +294,7 @@ class GraphMaker : GraphParts {
       if (!bound.contains(symbol)) graph_.input("size_" + symbol, weft::u8, {Extent(symbol)});
   }
 
+  std::vector<std::pair<std::string, NodeId>> features_;
 };
 
 inline RandomCase random_case(RandomSource& random, const Recipe& recipe) { return GraphMaker(random, recipe).make(); }

@@ -3,13 +3,13 @@
 #include <weft/elemwise.h>
 #include <weft/expr.h>
 
-#include "random_source.h"
+#include "template_parts.h"
 
-class GraphTemplates {
+class GraphTemplates : TemplateParts {
  public:
   GraphTemplates(RandomSource& random, const std::vector<weft::Expr>& values, const weft::Bindings& bindings, weft::Index max_volume, bool transcendental,
                  bool long_chains)
-      : random_(random), values_(values), bindings_(bindings), max_volume_(max_volume), transcendental_(transcendental), long_chains_(long_chains) {}
+      : TemplateParts(random, values, bindings, max_volume), transcendental_(transcendental), long_chains_(long_chains) {}
 
   // The values to go on with; none if the pattern does not fit the values at hand.
   std::vector<weft::Expr> make() {
@@ -36,17 +36,6 @@ class GraphTemplates {
   }
 
  private:
-  using Expr = weft::Expr;
-  using Axes = weft::Axes;
-
-  weft::Index size(const Expr& x, int axis) const { return x.shape()[static_cast<std::size_t>(axis)].evaluate(bindings_); }
-  bool fits(const std::vector<weft::Shape>& shapes) const {
-    weft::Index volume = 1;
-    for (const weft::Shape& shape : shapes)
-      for (const weft::Extent& extent : shape) volume *= std::max<weft::Index>(1, extent.evaluate(bindings_));
-    return volume <= max_volume_;
-  }
-  int axis_of(const Expr& x) { return static_cast<int>(random_.small(static_cast<std::uint64_t>(x.rank()))); }
   Expr reduce(const Expr& x, int axis, bool keepdims) {
     if (is_boolean(x.dtype())) return random_.chance(50) ? any(x, axis, keepdims) : all(x, axis, keepdims);
     if (size(x, axis) == 0 || random_.chance(50)) return sum(x, axis, keepdims);
@@ -155,9 +144,5 @@ class GraphTemplates {
     return {at_limit, sum(where(at_limit, x, 0), axis)};
   }
 
-  RandomSource& random_;
-  const std::vector<Expr>& values_;
-  const weft::Bindings& bindings_;
-  weft::Index max_volume_;
   bool transcendental_, long_chains_;
 };
