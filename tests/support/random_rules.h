@@ -127,7 +127,7 @@ class RuleTemplates : TemplateParts {
     std::vector<Index> list;
     const auto count = random_.between(1, std::max(1, x.rank()));
     for (int k = 0; k < count && k < x.rank(); ++k) {
-      const Extent& extent = x.shape()[static_cast<std::size_t>(k)];
+      const Extent extent = x.shape()[static_cast<std::size_t>(k)];
       list.push_back(extent.is_number() && !extent.is(1) ? random_.between(0, size(extent) - 1) : extent.is(1) ? random_.between(0, 9) : 0);
     }
     if (static_cast<int>(list.size()) == x.rank() && (list.empty() || random_.chance(40))) list.push_back(random_.between(0, 9));
