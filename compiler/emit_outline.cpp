@@ -134,8 +134,8 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
   entry_.restoreIP(caller_entry);
   slot_bases_ = std::move(caller_slots);
   size_values_ = std::move(caller_sizes);
+  for (std::size_t k = 0; k < passed.size(); ++k) *passed[k] = outside[k];   // while what they point to is there
   folds_ = std::move(caller_folds);
-  for (std::size_t k = 0; k < passed.size(); ++k) *passed[k] = outside[k];
   b_.CreateCall(piece, arguments);
   for (std::size_t k = 0; k < returned.size(); ++k) {
     auto* cell = llvm::cast<llvm::AllocaInst>(results[k]);
