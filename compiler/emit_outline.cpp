@@ -86,16 +86,19 @@ void KernelEmitter::emit_items(const Loop& loop) {
 
 void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t last, const std::vector<int>& taken, const std::vector<int>& folds,
                                const std::vector<int>& returned) {
-  // What the piece needs, in the order of its parameters.
+  // What the piece needs, in the order of its parameters. No pointer leads into folds_: pieces within this one replace it.
   std::vector<Value**> passed;
   Value *slots = function_->getArg(0), *sizes = function_->getArg(1), *scratch = function_->getArg(4);
   passed.insert(passed.end(), {&slots, &sizes, &tile_.begin, &tile_.end, &scratch, &unit_});
   for (Value*& index : axis_index_) passed.push_back(&index);
   for (int value : taken) passed.push_back(&scalars_[static_cast<std::size_t>(value)]);
-  std::vector<Value*> cells;
-  for (int fold : folds) cells.push_back(folds_[static_cast<std::size_t>(fold)].cell);
+  std::vector<Value*> cells, memories;
+  for (int fold : folds) {
+    cells.push_back(folds_[static_cast<std::size_t>(fold)].cell);
+    memories.push_back(folds_[static_cast<std::size_t>(fold)].memory);
+  }
   for (Value*& cell : cells) passed.push_back(&cell);
-  for (int fold : folds) passed.push_back(&folds_[static_cast<std::size_t>(fold)].memory);
+  for (Value*& memory : memories) passed.push_back(&memory);
   std::vector<Value*> results;
   for (int value : returned) results.push_back(stack_cell(register_type(context_, program_.values[static_cast<std::size_t>(value)], 1), "result"));
   for (Value*& cell : results) passed.push_back(&cell);
@@ -121,6 +124,7 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
   for (std::size_t k = 0; k < folds.size(); ++k) {
     FoldState& state = folds_[static_cast<std::size_t>(folds[k])];
     state.cell = cells[k];
+    state.memory = memories[k];
     const Fold& fold = program_.folds[static_cast<std::size_t>(folds[k])];
     if (fold.row >= 0) state.elements = size(row_elements(program_.buffers[static_cast<std::size_t>(fold.row)]));
   }
@@ -134,7 +138,7 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
   entry_.restoreIP(caller_entry);
   slot_bases_ = std::move(caller_slots);
   size_values_ = std::move(caller_sizes);
-  for (std::size_t k = 0; k < passed.size(); ++k) *passed[k] = outside[k];   // while what they point to is there
+  for (std::size_t k = 0; k < passed.size(); ++k) *passed[k] = outside[k];
   folds_ = std::move(caller_folds);
   b_.CreateCall(piece, arguments);
   for (std::size_t k = 0; k < returned.size(); ++k) {
