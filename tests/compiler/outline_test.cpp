@@ -1,0 +1,65 @@
+// Loop bodies with so many inner loops that they are cut into functions of their own, and such functions that are cut again.
+#include <sstream>
+
+#include <weft/function.h>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+// The sum of the last axis, then others that each read the one before: `loops` loops, one after the other.
+Expr chain(const Expr& x, int loops) {
+  Expr last = sum(x, -1);
+  for (int k = 1; k < loops; ++k) last = sum(x * expand_dims(last, -1), -1) * 0.1;
+  return last;
+}
+
+struct Pieces {
+  int functions = 0;
+  int calls = 0;                        // by other pieces
+};
+Pieces pieces_of(const Function& f) {
+  Pieces pieces;
+  bool inside = false;                  // a piece
+  std::istringstream text(f.llvm());
+  for (std::string line; std::getline(text, line);) {
+    const bool names = line.find("_piece") != std::string::npos;
+    if (line.starts_with("define")) inside = names, pieces.functions += names;
+    else if (inside && names && line.find("call void") != std::string::npos) ++pieces.calls;
+  }
+  return pieces;
+}
+
+}  // namespace
+
+TEST_CASE("twelve inner loops are one function, more are cut into pieces") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n", "m"});
+  const Function whole = compile({chain(x, 12)}, {x}, checked()), cut = compile({chain(x, 13)}, {x}, checked());
+  const std::vector<Array> arguments{uniform(f64, {7, 40})};
+  check_call(whole, arguments);
+  check_call(cut, arguments);
+  CHECK(pieces_of(whole).functions == 0);
+  CHECK(pieces_of(cut).functions == 2);
+  CHECK(pieces_of(cut).calls == 0);
+}
+
+// In a loop over j: a loop over k of fourteen loops and a chain of as many beside it. The inner pieces add to sums over j and k,
+// whose rows they get from the outer ones, and scalars of one piece are read in the next.
+TEST_CASE("pieces within pieces share folds with rows in scratch and hand on scalars") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n", 4, 5, 6}), y = g.input("y", f64, {"n", 4, 6});
+  const Expr inner = chain(x, 14);                                   // [i, j, k]
+  const Expr product = x * expand_dims(inner, -1), over_k = sum(product, 2);
+  const Expr outer = chain(over_k + y, 14);                           // [i, j]
+  const Expr of_outer = x * expand_dims(expand_dims(outer, -1), -1);
+  std::vector<Expr> outputs{inner, over_k, outer};
+  for (const Expr& e : {product, of_outer})
+    for (Reduction over : {Reduction(sum), Reduction(prod), Reduction(max), Reduction(min)}) outputs.push_back(reduce(e, over, 1));
+  const Function f = compile(outputs, {x, y}, checked());
+  check_call(f, {uniform(f64, {3, 4, 5, 6}), uniform(f64, {3, 4, 6}, 2)});
+  CHECK(pieces_of(f).functions == 4);
+  CHECK(pieces_of(f).calls == 2);
+}
