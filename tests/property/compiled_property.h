@@ -25,7 +25,7 @@ inline std::vector<int> comparable(const weft::Graph& graph) {
     const Node& node = graph.node(id_of(k));
     for (int p = 0; p < graph.arity(id_of(k)); ++p) {
       const int from = result[graph.operand(id_of(k), p).value];
-      const bool kept = (node.kind != Kind::apply && node.kind != Kind::recurrence) || keeps_ulps(node.op, static_cast<std::size_t>(p));
+      const bool kept = node.kind == Kind::apply ? keeps_ulps(node.op, static_cast<std::size_t>(p)) : node.kind != Kind::recurrence;
       result[k] = std::max(result[k], from == 0 ? 0 : kept ? from : 2);
     }
     if (node.kind != Kind::apply) continue;
