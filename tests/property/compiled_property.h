@@ -195,18 +195,30 @@ inline std::string run_layouts(const weft::Function& f, const std::vector<weft::
   return "";
 }
 
-// Inputs of other sizes: what was compiled for some sizes serves all.
+// Inputs of other sizes: what was compiled for some sizes serves all. Elements of targets often stay equal to the sizes they
+// were equal to, so that not every call is refused.
 inline std::vector<weft::Array> resized(const weft::Graph& graph, const std::vector<weft::Array>& inputs, RandomSource& random) {
   weft::Bindings bindings = bind_symbols(graph, graph.inputs, inputs);
   if (bindings.empty()) return {};
-  for (auto& [symbol, size] : bindings)
-    size = std::max<weft::Index>(0, random.chance(60) ? size + random.pick<weft::Index>({-3, -2, -1, 1, 2}) : random.pick<weft::Index>({0, 1, 2, 5, 16, 17}));
+  std::map<weft::Index, weft::Index> moved;
+  for (const bool element : {false, true})
+    for (auto& [symbol, size] : bindings) {
+      if (weft::element_symbol(symbol).has_value() != element) continue;
+      const auto same = moved.find(size);
+      if (element && random.chance(80)) {
+        size = same == moved.end() ? size : random.chance(80) ? same->second : 1;
+        continue;
+      }
+      const weft::Index before = size;
+      moved[before] = size = std::max<weft::Index>(0, random.chance(60) ? size + random.pick<weft::Index>({-3, -2, -1, 1, 2}) : random.pick<weft::Index>({0, 1, 2, 5, 16, 17}));
+    }
   std::vector<weft::Array> result;
   for (weft::NodeId id : graph.inputs) {
     weft::Dims shape;
     for (const weft::Extent& extent : graph.node(id).domain) shape.push_back(extent.evaluate(bindings));
     if (std::any_of(shape.begin(), shape.end(), [](weft::Index extent) { return extent < 0; })) return {};
-    result.push_back(random_array(random, graph.node(id).dtype, shape, Data::small));
+    const auto target = target_array(graph.node(id), bindings);
+    result.push_back(target ? *target : random_array(random, graph.node(id).dtype, shape, Data::small));
   }
   return result;
 }

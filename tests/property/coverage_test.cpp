@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include <weft/settle.h>
+
 #include "random_graph.h"
 
 using namespace weft;
@@ -19,6 +21,7 @@ const std::vector<std::string> features = {
     "scan of a fold", "fold of a scan", "sum of a scan", "scan of a scan", "elementwise after a scan",
     "xla::apply", "xla::apply, a scalar", "xla::broadcast_in_dim", "xla::broadcast", "xla::select", "xla::clamp",
     "broadcast, numpy", "broadcast, explicit", "broadcast, bidirectional", "pdpd",
+    "broadcast at the call, numpy", "broadcast at the call, explicit", "broadcast at the call, bidirectional",
     "tml arithmetic", "tml relational", "tml assign", "tml index", "tml index_assign", "tml narrow", "tml mixed roots", "tml logical", "tml bitwise",
     "tml arithmetic, nested", "tml relational, nested", "tml assign, nested", "tml index, nested", "tml index_assign, nested", "tml narrow, nested",
     "elemwise, order c", "elemwise, order f", "elemwise, own accumulator", "assign",
@@ -46,7 +49,7 @@ void count_map(const Node& node, const Node& operand, const AxisMap& map, std::m
 void count_node(const Graph& graph, NodeId id, const Bindings& sizes, std::map<std::string, int>& seen) {
   const Node& node = graph.node(id);
   ++seen[std::string("dtype ") + to_text(node.dtype)];
-  static const char* kinds[] = {"input", "constant", "iota", "extent", "apply", "update", "recurrence", "reshape"};
+  static const char* kinds[] = {"input", "constant", "iota", "extent", "apply", "update", "recurrence", "reshape", "fit"};
   ++seen[kinds[static_cast<int>(node.kind)]];
   if (node.kind == Kind::apply) ++seen[std::string("op ") + std::string(info(node.op).name)];
   seen["order f"] += node.order == Order::f;
@@ -85,6 +88,7 @@ TEST_CASE("random graphs show every op, dtype, kind, map and size that they shou
       if (std::binary_search(live.begin(), live.end(), id)) here.insert(feature);
     for (const std::string& feature : here) ++made[feature];
     seen["several outputs"] += c.graph.outputs.size() > 1;
+    for (char way : fit_key(c.graph, sizes)) ++seen[concat("axes meet ", way)];
     seen["300 nodes"] += live.size() > 300;
   }
   std::string text;
@@ -97,6 +101,8 @@ TEST_CASE("random graphs show every op, dtype, kind, map and size that they shou
   }
   CHECK(seen["recurrence"] >= 5);
   CHECK(seen["reshape"] >= 5);
+  CHECK(seen["fit"] >= 5);
+  for (const char* way : {"=", "1", "t"}) CHECK(seen[concat("axes meet ", way)] >= 5);      // either is 1: weft/settle.h
   for (const std::string& feature : features) {
     CAPTURE(feature);
     CHECK(made[feature] >= 5);

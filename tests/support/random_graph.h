@@ -21,24 +21,6 @@ struct RandomCase {
   std::vector<std::pair<std::string, weft::NodeId>> features = {};     // where recurrences and rule systems took part
 };
 
-// Ops whose error is a few roundings of their largest term, and the terms may cancel.
-inline bool is_right_to_its_terms(weft::Op op) {
-  using weft::Op;
-  return op == Op::lgamma || op == Op::digamma || op == Op::trigamma || op == Op::logaddexp;
-}
-// Ops whose compiled bits may differ from libm's.
-inline bool is_transcendental(weft::Op op, weft::DType dtype) {
-  using weft::Op;
-  switch (op) {
-    case Op::exp: case Op::expm1: case Op::log: case Op::log1p: case Op::sin: case Op::cos: case Op::tan:
-    case Op::tanh: case Op::sigmoid: case Op::softplus: case Op::erf: case Op::erfc: case Op::exp2: case Op::log2: case Op::log10:
-    case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh: case Op::asinh: case Op::acosh: case Op::atanh:
-    case Op::cbrt: case Op::hypot: case Op::atan2: case Op::xlogy: return true;
-    case Op::power: return is_floating(dtype);
-    default: return is_right_to_its_terms(op);
-  }
-}
-
 class GraphMaker : GraphParts {
  public:
   GraphMaker(RandomSource& random, const Recipe& recipe) : GraphParts(random, recipe) {}
@@ -55,7 +37,8 @@ class GraphMaker : GraphParts {
     RandomCase result{std::move(graph_), {}, recipe_.smooth ? Data::reals : random_.pick({Data::small, Data::small, Data::reals, Data::special})};
     for (weft::NodeId id : result.graph.inputs) {
       const weft::Node& node = result.graph.node(id);
-      result.inputs.push_back(random_array(random_, node.dtype, sizes_of(node.domain), result.data, recipe_.smooth ? 0 : 10));
+      const auto target = target_array(node, bindings_);
+      result.inputs.push_back(target ? *target : random_array(random_, node.dtype, sizes_of(node.domain), result.data, recipe_.smooth ? 0 : 10));
     }
     result.features = features_;
     return result;
@@ -144,7 +127,7 @@ class GraphMaker : GraphParts {
   // f64 with derivatives: ops without poles or steps at the values they get.
   void add_smooth() {
     const weft::Expr x = expr(value_of(weft::f64));
-    switch (random_.small(30)) {
+    switch (random_.small(31)) {
       case 0: keep(log(1.5 + square(x))); return;
       case 1: keep(sqrt(1 + square(x))); return;
       case 2: keep(rsqrt(2 + sin(x))); return;
@@ -172,6 +155,7 @@ class GraphMaker : GraphParts {
       case 26: keep(asin(0.9 * sin(x)) + acos(0.9 * cos(x)) + atanh(0.8 * sin(x)) - acosh(2 + cos(x))); return;
       case 27: apply(random_.pick({Op::atan, Op::asinh, Op::erfc}), weft::f64, weft::f64, 30); return;
       case 28: apply(random_.pick({Op::logaddexp, Op::fmax, Op::fmin, Op::clip_min, Op::clip_max}), weft::f64, weft::f64, 30); return;
+      case 29: add_made([&](const std::vector<weft::Expr>& values) { return RuleTemplates(random_, values, bindings_, recipe_.max_volume).target_at_call(x); }); return;
       default: apply(random_.pick({Op::add, Op::subtract, Op::multiply, Op::copy}), weft::f64, weft::f64, 40); return;
     }
   }
@@ -243,21 +227,26 @@ class GraphMaker : GraphParts {
     for (const weft::Expr& e : GraphTemplates(random_, values, bindings_, recipe_.max_volume, recipe_.transcendental, recipe_.long_chains).make())
       if (is_small(e)) keep(e);
   }
-  // A recurrence, or what one rule system says.
-  void add_feature() {
+  // What a template makes, if shapes and dtypes go together within some tries.
+  template <class Make> void add_made(const Make& make) {
     const std::vector<weft::Expr> values = values_so_far();
-    const auto attempt = [&]() -> Made {
+    Made made;
+    for (int tries = 0; tries < 4 && made.values.empty(); ++tries) {
       try {
-        if (random_.chance(40)) return RecurrenceTemplates(random_, values, bindings_, recipe_.max_volume).make();
-        return RuleTemplates(random_, values, bindings_, recipe_.max_volume).make();
-      } catch (const weft::Error&) {        // shapes or dtypes that do not go together
-        return {};
+        made = make(values);
+      } catch (const weft::Error&) {        // they do not
       }
-    };
-    Made made = attempt();
-    for (int tries = 0; tries < 3 && made.values.empty(); ++tries) made = attempt();
+    }
+    bindings_.insert(made.elements.begin(), made.elements.end());
     for (const weft::Expr& e : made.values)
       if (is_small(e)) features_.push_back({made.feature, keep(e)});
+  }
+  // A recurrence, or what one rule system says.
+  void add_feature() {
+    add_made([&](const std::vector<weft::Expr>& values) {
+      if (random_.chance(40)) return RecurrenceTemplates(random_, values, bindings_, recipe_.max_volume).make();
+      return RuleTemplates(random_, values, bindings_, recipe_.max_volume).make();
+    });
   }
 
   void add_something() {
@@ -291,7 +280,7 @@ class GraphMaker : GraphParts {
         for (const auto& [symbol, size] : bindings_)
           if (extent.is_symbol(symbol)) bound.insert(symbol);
     for (const auto& [symbol, size] : bindings_)
-      if (!bound.contains(symbol)) graph_.input("size_" + symbol, weft::u8, {Extent(symbol)});
+      if (!bound.contains(symbol) && !weft::element_symbol(symbol)) graph_.input("size_" + symbol, weft::u8, {Extent(symbol)});
   }
 
   std::vector<std::pair<std::string, NodeId>> features_;

@@ -1,5 +1,6 @@
 // What random graphs are made of: extents, shapes, maps and folds that are legal for the sizes at hand.
 #pragma once
+#include <optional>
 #include <set>
 #include <string>
 
@@ -17,6 +18,36 @@ struct Recipe {
   bool long_chains = true;
   bool smooth = false;                     // f64, inner values differentiable, for gradients
 };
+
+// Ops whose error is a few roundings of their largest term, and the terms may cancel.
+inline bool is_right_to_its_terms(weft::Op op) {
+  using weft::Op;
+  return op == Op::lgamma || op == Op::digamma || op == Op::trigamma || op == Op::logaddexp;
+}
+// Ops whose compiled bits may differ from libm's.
+inline bool is_transcendental(weft::Op op, weft::DType dtype) {
+  using weft::Op;
+  switch (op) {
+    case Op::exp: case Op::expm1: case Op::log: case Op::log1p: case Op::sin: case Op::cos: case Op::tan:
+    case Op::tanh: case Op::sigmoid: case Op::softplus: case Op::erf: case Op::erfc: case Op::exp2: case Op::log2: case Op::log10:
+    case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh: case Op::asinh: case Op::acosh: case Op::atanh:
+    case Op::cbrt: case Op::hypot: case Op::atan2: case Op::xlogy: return true;
+    case Op::power: return is_floating(dtype);
+    default: return is_right_to_its_terms(op);
+  }
+}
+
+// The array for an input that is a target: each element what its symbol is bound to. None where no symbol names the input.
+inline std::optional<weft::Array> target_array(const weft::Node& input, const weft::Bindings& bindings) {
+  std::optional<weft::Array> array;
+  for (const auto& [symbol, size] : bindings) {
+    const auto element = weft::element_symbol(symbol);
+    if (!element || element->input != input.name()) continue;
+    if (!array) array = weft::Array(input.dtype, {input.domain[0].constant()});
+    weft::Scalar::of(input.dtype, size).store(element_address(*array, {element->element}));
+  }
+  return array;
+}
 
 // The graph under construction, and random pieces that fit it.
 class GraphParts {

@@ -3,6 +3,7 @@
 #include <weft/broadcast.h>
 #include <weft/elemwise.h>
 #include <weft/rearrange.h>
+#include <weft/target_shape.h>
 #include <weft/tml.h>
 #include <weft/xla.h>
 
@@ -18,13 +19,40 @@ class RuleTemplates : TemplateParts {
     const Expr x = any_array();
     switch (random_.small(8)) {
       case 0: return xla(x);
-      case 1: return openvino(x);
+      case 1: return random_.chance(50) ? openvino(x) : target_at_call(x);
       case 2: case 7: return tml(x);
       case 3: return theano(x);
       case 4: return x.rank() == 0 ? Made() : rearranged(x);
       case 5: return x.rank() == 0 ? Made() : reduced(x);
       default: return {"assign", {assign(x, random_.chance(70) ? along(x, last_axes(x)) : any_value())}};
     }
+  }
+
+  // OpenVINO's Broadcast-3 to a target that is an input: whether an axis repeats is decided by the sizes of the call.
+  Made target_at_call(const Expr& x) {
+    using weft::BroadcastMode;
+    const auto mode = random_.pick({BroadcastMode::numpy, BroadcastMode::explicit_axes, BroadcastMode::bidirectional});
+    const Expr data = random_.chance(50) ? thinned(x) : x;
+    std::vector<Index> target, axes;
+    const auto add_axes = [&] {
+      while (target.size() < 5 && random_.chance(25)) target.push_back(random_.pick<Index>({1, 2, 3}));
+    };
+    const auto first = mode == BroadcastMode::bidirectional ? static_cast<int>(random_.between(0, data.rank())) : 0;
+    if (first == 0) add_axes();
+    for (int k = first; k < data.rank(); ++k) {
+      const Index own = size(data, k);
+      axes.push_back(static_cast<Index>(target.size()));
+      target.push_back(own == 1 ? random_.pick<Index>({0, 1, 2, 3}) : mode == BroadcastMode::bidirectional && random_.chance(30) ? 1 : own);
+      if (mode == BroadcastMode::explicit_axes) add_axes();
+    }
+    if (target.empty() || !fits({data.shape(), Shape(target.begin(), target.end())})) return {};
+    weft::Graph& graph = x.graph();
+    const std::string name = "target" + std::to_string(graph.inputs.size());
+    const Expr input = graph.input(name, random_.pick({weft::i64, weft::i32, weft::i16, weft::u16}), {static_cast<Index>(target.size())});
+    Made made{weft::concat("broadcast at the call, ", mode)};
+    for (std::size_t k = 0; k < target.size(); ++k) made.elements[weft::concat(name, "[", k, "]")] = target[k];
+    made.values = {mode == BroadcastMode::explicit_axes ? broadcast(data, input, mode, axes) : broadcast(data, input, mode)};
+    return made;
   }
 
  private:

@@ -8,10 +8,12 @@
 
 #include "random_source.h"
 
-// Values made with one feature; tests count features to see that the generator reaches them.
+// Values made with one feature; tests count features to see that the generator reaches them. A target that is an argument
+// is an input whose elements are symbols, bound here to what the call is to give.
 struct Made {
   std::string feature;
   std::vector<weft::Expr> values = {};
+  weft::Bindings elements = {};
 };
 
 class TemplateParts {
