@@ -34,6 +34,10 @@ Expr var_in(const Reducer& reducer, const Expr& x, DType dtype, double correctio
   return reducer.divide_by_count(sum_of_positive(reducer, square(wide - center), dtype), correction);
 }
 
+// The square root of a sum of squares. Where that is 0 so are all the differences, and the derivative is taken as 0, as that
+// of hypot and abs: infinity times 0 would be NaN.
+Expr root(const Expr& squares) { return where(squares != 0, sqrt(squares), 0); }
+
 }  // namespace
 
 Expr mean(const Expr& x, const Axes& axes, bool keepdims) { return mean(x, axes, {.keepdims = keepdims}); }
@@ -57,7 +61,7 @@ Expr std(const Expr& x, const Axes& axes, const ReduceOptions& options, double c
   const Reducer reducer("std", x, axes, options);
   reducer.take_no_initial();
   const auto [compute, result] = precision_of("std", x, options.dtype);
-  return cast(sqrt(var_in(reducer, x, compute, correction)), result);
+  return cast(root(var_in(reducer, x, compute, correction)), result);
 }
 
 Expr norm(const Expr& x, const Axes& axes, bool keepdims) { return norm(x, axes, {.keepdims = keepdims}); }
@@ -66,7 +70,7 @@ Expr norm(const Expr& x, const Axes& axes, const ReduceOptions& options) {
   const auto [compute, result] = precision_of("norm", x, options.dtype);
   reducer.check_initial(compute);
   const Expr squares = sum_of_positive(reducer, square(cast(x, compute)), compute);
-  return cast(sqrt(reducer.has_initial() ? squares + square(reducer.initial(compute)) : squares), result);
+  return cast(root(reducer.has_initial() ? squares + square(reducer.initial(compute)) : squares), result);
 }
 
 Expr count_nonzero(const Expr& x, const Axes& axes, bool keepdims) { return count_nonzero(x, axes, {.keepdims = keepdims}); }

@@ -210,7 +210,8 @@ Expr reduce_xor(const Expr& x, const Axes& axes, const ReduceOptions& options);
 // Of integers and bool in f64; of f16 and bf16 in f32, rounded once. mean of nothing is NaN.
 Expr mean(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
 Expr mean(const Expr& x, const Axes& axes, const ReduceOptions& options);
-// Over count - correction, NaN if that is not positive. Two passes where one would cancel. Write weft::std.
+// Over count - correction, NaN if that is not positive. Two passes where one would cancel. Write weft::std. The gradient of
+// std at equal elements is 0, as is that of norm at 0.
 Expr var(const Expr& x, const Axes& axes = all_axes, bool keepdims = false, double correction = 0);
 Expr var(const Expr& x, const Axes& axes, const ReduceOptions& options, double correction = 0);
 Expr std(const Expr& x, const Axes& axes = all_axes, bool keepdims = false, double correction = 0);
