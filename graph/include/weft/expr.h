@@ -68,15 +68,8 @@ Expr cast(const Expr& x, DType dtype);                        // x itself if it 
 // One function per row: tanh(x), add(x, y), where(c, x, 0), ... A number may stand for any operand but not for all.
 // These are the elementwise functions of the Array API 2024.12 but for complex numbers (pow and positive are below), and
 // rsqrt cbrt exp2 erf erfc sigmoid softplus relu xlogy fma fmax fmin fmod truncated_divide lgamma digamma trigamma.
-#define WEFT_FUNCTION_of_conversion(name)
 #define WEFT_FUNCTION(name) inline Expr name(const Expr& a) { return elementwise(Op::name, {a}); }
-#define WEFT_FUNCTION_of_any WEFT_FUNCTION
-#define WEFT_FUNCTION_of_numeric WEFT_FUNCTION
-#define WEFT_FUNCTION_of_floating WEFT_FUNCTION
-#define WEFT_FUNCTION_of_logical WEFT_FUNCTION
-#define WEFT_FUNCTION_of_bitwise WEFT_FUNCTION
-#define WEFT_FUNCTION_of_predicate WEFT_FUNCTION
-#define WEFT_UNARY(name, rule, ...) WEFT_FUNCTION_of_##rule(name)
+#include <weft/functions.def>
 #define WEFT_BINARY(name, ...)                                                                    \
   inline Expr name(const Expr& a, const Expr& b) { return elementwise(Op::name, {a, b}); }        \
   template <Literal T> Expr name(const Expr& a, T b) { return elementwise(Op::name, {a, b}); }    \
@@ -86,14 +79,6 @@ Expr cast(const Expr& x, DType dtype);                        // x itself if it 
   template <class A, class B, class C> requires Operands<A, B, C>                                 \
   Expr name(const A& a, const B& b, const C& c) { return elementwise(Op::name, {a, b, c}); }
 #include <weft/ops.def>
-#undef WEFT_FUNCTION
-#undef WEFT_FUNCTION_of_any
-#undef WEFT_FUNCTION_of_numeric
-#undef WEFT_FUNCTION_of_floating
-#undef WEFT_FUNCTION_of_logical
-#undef WEFT_FUNCTION_of_bitwise
-#undef WEFT_FUNCTION_of_predicate
-#undef WEFT_FUNCTION_of_conversion
 
 // One bound: std::nullopt stands for the other. A bound that is not there is not a number, so integers need none either.
 inline Expr clip(const Expr& x, const Value& low, std::nullopt_t) { return elementwise(Op::clip_min, {x, low}); }
@@ -113,25 +98,7 @@ Expr gelu(const Expr& x);                                     // x/2 * (1 + erf(
   inline Expr operator symbol(const Expr& a, const Expr& b) { return function(a, b); }            \
   template <Literal T> Expr operator symbol(const Expr& a, T b) { return function(a, b); }        \
   template <Literal T> Expr operator symbol(T a, const Expr& b) { return function(a, b); }
-WEFT_OPERATOR(+, add)
-WEFT_OPERATOR(-, subtract)
-WEFT_OPERATOR(*, multiply)
-WEFT_OPERATOR(/, divide)
-WEFT_OPERATOR(%, remainder)
-WEFT_OPERATOR(&, bitwise_and)
-WEFT_OPERATOR(|, bitwise_or)
-WEFT_OPERATOR(^, bitwise_xor)
-WEFT_OPERATOR(<<, bitwise_left_shift)
-WEFT_OPERATOR(>>, bitwise_right_shift)
-WEFT_OPERATOR(&&, logical_and)
-WEFT_OPERATOR(||, logical_or)
-WEFT_OPERATOR(<, less)
-WEFT_OPERATOR(<=, less_equal)
-WEFT_OPERATOR(>, greater)
-WEFT_OPERATOR(>=, greater_equal)
-WEFT_OPERATOR(==, equal)
-WEFT_OPERATOR(!=, not_equal)
-#undef WEFT_OPERATOR
+#include <weft/operators.def>
 inline Expr operator+(const Expr& a) { return a; }
 inline Expr operator-(const Expr& a) { return negative(a); }
 inline Expr operator~(const Expr& a) { return bitwise_invert(a); }

@@ -152,48 +152,15 @@ template <class A, class B> concept Arguments = (TensorLike<A> && (TensorLike<B>
 template <class A, class B> concept ArgumentsWithTensor = Arguments<A, B> && (std::same_as<A, Tensor> || std::same_as<B, Tensor>);
 
 // One function per row: add(a, b), less(a, b), logical_and(a, b), ...; abs(a), exp(a), ...
-#define WEFT_FUNCTION_of_conversion(name)
 #define WEFT_FUNCTION(name) inline Tensor name(const Tensor& a) { return elementwise(Op::name, a); }
-#define WEFT_FUNCTION_of_any WEFT_FUNCTION
-#define WEFT_FUNCTION_of_numeric WEFT_FUNCTION
-#define WEFT_FUNCTION_of_floating WEFT_FUNCTION
-#define WEFT_FUNCTION_of_logical WEFT_FUNCTION
-#define WEFT_FUNCTION_of_bitwise WEFT_FUNCTION
-#define WEFT_FUNCTION_of_predicate WEFT_FUNCTION
-#define WEFT_UNARY(name, rule, ...) WEFT_FUNCTION_of_##rule(name)
+#include <weft/functions.def>
 #define WEFT_BINARY(name, ...) \
   template <class A, class B> requires Arguments<A, B> Tensor name(const A& a, const B& b) { return elementwise(Op::name, a, b); }
 #include <weft/ops.def>
-#undef WEFT_FUNCTION
-#undef WEFT_FUNCTION_of_any
-#undef WEFT_FUNCTION_of_numeric
-#undef WEFT_FUNCTION_of_floating
-#undef WEFT_FUNCTION_of_logical
-#undef WEFT_FUNCTION_of_bitwise
-#undef WEFT_FUNCTION_of_predicate
-#undef WEFT_FUNCTION_of_conversion
 
 #define WEFT_OPERATOR(symbol, function) \
   template <class A, class B> requires ArgumentsWithTensor<A, B> Tensor operator symbol(const A& a, const B& b) { return function(a, b); }
-WEFT_OPERATOR(+, add)
-WEFT_OPERATOR(-, subtract)
-WEFT_OPERATOR(*, multiply)
-WEFT_OPERATOR(/, divide)
-WEFT_OPERATOR(%, remainder)
-WEFT_OPERATOR(&, bitwise_and)
-WEFT_OPERATOR(|, bitwise_or)
-WEFT_OPERATOR(^, bitwise_xor)
-WEFT_OPERATOR(<<, bitwise_left_shift)
-WEFT_OPERATOR(>>, bitwise_right_shift)
-WEFT_OPERATOR(&&, logical_and)
-WEFT_OPERATOR(||, logical_or)
-WEFT_OPERATOR(<, less)
-WEFT_OPERATOR(<=, less_equal)
-WEFT_OPERATOR(>, greater)
-WEFT_OPERATOR(>=, greater_equal)
-WEFT_OPERATOR(==, equal)
-WEFT_OPERATOR(!=, not_equal)
-#undef WEFT_OPERATOR
+#include <weft/operators.def>
 inline Tensor operator+(const Tensor& a) { return a; }
 inline Tensor operator-(const Tensor& a) { return negative(a); }
 inline Tensor operator~(const Tensor& a) { return bitwise_invert(a); }
