@@ -37,29 +37,19 @@ std::optional<Local> Sweep::moved(Frame& frame, NodeId user, int position) {
 }
 
 Adjoint Sweep::tangent_of(NodeId id, const Node& node) {
-  const int arity = graph_.arity(id);
-  const DType dtype = graph_.node(graph_.operand(id, arity - 1)).dtype;
-  Frame frame(graph_, numbers_, node.domain, is_floating(dtype) ? dtype : node.dtype, node.order);
+  Frame frame = element_frame(id, node);
   frame.convert_to = node.dtype;
-  std::vector<Local> operands;
-  std::vector<Operand> plain;
-  for (int p = 0; p < arity; ++p) {
-    operands.push_back(operand_local(frame, id, p));
-    plain.push_back(Operand{graph_.operand(id, p), graph_.map(id, p)});
-  }
-  const Operand saved{id, identity_map(node.kept)};
-  const bool folds = node.mode == Mode::accumulate;
-  const Local y = !folds ? Local(frame, saved) : node.op == Op::copy ? operands[0] : Local(frame, node.op, node.dtype, plain);
+  const Elements at = elements_of(frame, id, node);
   std::optional<Local> total;
-  for (int p = 0; p < arity; ++p) {
+  for (int p = 0; p < graph_.arity(id); ++p) {
     const auto tangent = moved(frame, id, p);
     if (!tangent) continue;
-    Local value = derivative(node.op, p, operands, y, *tangent);
+    Local value = derivative(node.op, p, at.operands, at.y, *tangent);
     if (!value.frame()) value = Local(frame, value.number());
     total = total ? *total + value : value;
   }
   if (!total) return {};
-  if (folds) total = through_fold(frame, node, *total, y, saved);
+  if (node.mode == Mode::accumulate) total = through_fold(frame, node, *total, at.y, at.saved);
   if (!total->frame()) total = Local(frame, total->number());
   return pull_back(*total, identity_map(node.kept), node.shape(), node.order);
 }

@@ -78,31 +78,39 @@ Local Sweep::operand_local(Frame& frame, NodeId user, int position) {
   return Local(frame, Operand{id, graph_.map(user, position)});
 }
 
-void Sweep::visit(NodeId id, const Node& node) {
-  const int arity = graph_.arity(id);
-  const DType dtype = graph_.node(graph_.operand(id, arity - 1)).dtype;   // of numbers in the columns
-  Frame frame(graph_, numbers_, node.domain, is_floating(dtype) ? dtype : node.dtype, node.order);
+// Numbers in the columns have the dtype of the last operand.
+Frame Sweep::element_frame(NodeId id, const Node& node) {
+  const DType dtype = graph_.node(graph_.operand(id, graph_.arity(id) - 1)).dtype;
+  return Frame(graph_, numbers_, node.domain, is_floating(dtype) ? dtype : node.dtype, node.order);
+}
+
+Sweep::Elements Sweep::elements_of(Frame& frame, NodeId id, const Node& node) {
   std::vector<Local> operands;
   std::vector<Operand> plain;
-  for (int p = 0; p < arity; ++p) {
+  for (int p = 0; p < graph_.arity(id); ++p) {
     operands.push_back(operand_local(frame, id, p));
     plain.push_back(Operand{graph_.operand(id, p), graph_.map(id, p)});
   }
   const Operand saved{id, identity_map(node.kept)};
-  const bool folds = node.mode == Mode::accumulate;
-  const Local y = !folds ? Local(frame, saved) : node.op == Op::copy ? operands[0] : Local(frame, node.op, node.dtype, plain);
+  Local y = node.mode != Mode::accumulate ? Local(frame, saved) : node.op == Op::copy ? operands[0] : Local(frame, node.op, node.dtype, plain);
+  return {std::move(plain), std::move(operands), saved, std::move(y)};
+}
+
+void Sweep::visit(NodeId id, const Node& node) {
+  Frame frame = element_frame(id, node);
+  const Elements at = elements_of(frame, id, node);
   Local g = adjoints_[id.value]->in(frame);
-  if (folds) g = through_fold(frame, node, g, y, saved);
-  for (int p = 0; p < arity; ++p) {
-    const NodeId operand = plain[static_cast<std::size_t>(p)].node;
+  if (node.mode == Mode::accumulate) g = through_fold(frame, node, g, at.y, at.saved);
+  for (int p = 0; p < graph_.arity(id); ++p) {
+    const auto& [operand, map] = at.plain[static_cast<std::size_t>(p)];
     const Node& target = graph_.node(operand);
     if (!on_path_[operand.value] || !is_floating(target.dtype)) continue;
     frame.convert_to = target.dtype;
     const Shape shape = target.shape();
     const Order order = target.order;
-    Local value = derivative(node.op, p, operands, y, g);
+    Local value = derivative(node.op, p, at.operands, at.y, g);
     if (!value.frame()) value = Local(frame, value.number());
-    add(operand, pull_back(value, plain[static_cast<std::size_t>(p)].map, shape, order));
+    add(operand, pull_back(value, map, shape, order));
   }
 }
 

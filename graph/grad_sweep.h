@@ -27,6 +27,15 @@ class Sweep {
   Expr result(NodeId id);                                    // what a node has got, as a node of its shape
 
  private:
+  // A node of ops.def as its derivative reads it: element by element, before it is folded.
+  struct Elements {
+    std::vector<Operand> plain;                              // the operands
+    std::vector<Local> operands;                             // the same, scalar constants as numbers
+    Operand saved;                                           // the node itself
+    Local y;                                                 // what the op gives for an element
+  };
+  Frame element_frame(NodeId id, const Node& node);
+  Elements elements_of(Frame& frame, NodeId id, const Node& node);
   Frame own_frame(NodeId id);
   Expr whole(Frame& frame, Operand value);
   Local operand_local(Frame& frame, NodeId user, int position);
