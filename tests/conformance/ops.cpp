@@ -54,14 +54,12 @@ void expect_count(const std::string& name, const std::vector<Expr>& operands, st
 
 // Bounds given as operands or as the attributes min and max; either may be missing.
 Expr clip(const std::vector<Expr>& operands, const Json& attrs) {
-  Expr result = operands.at(0);
-  if (operands.size() == 3) return weft::clip(result, operands[1], operands[2]);
-  const auto bound = [&](const char* key) { return attrs.contains(key) && !attrs[key].is_null() ? std::optional(read_scalar(attrs[key], result.dtype())) : std::nullopt; };
-  weft::Graph& graph = result.graph();
-  if (operands.size() == 2) result = weft::maximum(result, operands[1]);
-  if (const auto low = bound("min")) result = weft::maximum(result, graph.constant(*low));
-  if (const auto high = bound("max")) result = weft::minimum(result, graph.constant(*high));
-  return result;
+  const Expr& x = operands.at(0);
+  if (operands.size() == 3) return weft::clip(x, operands[1], operands[2]);
+  const auto bound = [&](const char* key) {
+    return attrs.contains(key) && !attrs[key].is_null() ? std::optional(x.graph().constant(read_scalar(attrs[key], x.dtype()))) : std::nullopt;
+  };
+  return clipped(operands.size() == 2 ? weft::clip(x, operands[1], std::nullopt) : x, bound("min"), bound("max"));
 }
 
 // Ops that are no rows. Nothing if `plain` is none of these.
@@ -130,6 +128,11 @@ std::optional<weft::Op> find_elementwise(const std::string& name, DType dtype, c
   if (dialect == "xla" && plain.rfind("div", 0) == 0 && weft::is_integer(dtype)) return find_row("truncateddivide");
   const auto alias = aliases().find(plain);
   return find_row(alias == aliases().end() ? plain : plain_name(alias->second));
+}
+
+Expr clipped(const Expr& x, const std::optional<Expr>& low, const std::optional<Expr>& high) {
+  if (low && high) return weft::clip(x, *low, *high);
+  return low ? weft::clip(x, *low, std::nullopt) : high ? weft::clip(x, std::nullopt, *high) : x;
 }
 
 bool knows_elementwise(const std::string& name) {

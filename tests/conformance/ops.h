@@ -25,6 +25,9 @@ bool knows_elementwise(const std::string& name);
 // fmod, direction, alpha, min, max. BadCase for an unknown name or a wrong number of operands.
 Expr apply_elementwise(const std::string& name, const std::vector<Expr>& operands, const Json& attrs, const std::string& dialect);
 
+// x between bounds that may be missing.
+Expr clipped(const Expr& x, const std::optional<Expr>& low, const std::optional<Expr>& high);
+
 // ["mul", ["add", "x", 1.5], "y"]: nested lists of op, operands. `look_up` gives the Exprs of names.
 Expr build_expression(const Json& expression, const std::function<Expr(const std::string&)>& look_up);
 

@@ -27,13 +27,12 @@ Answer run_expand(const Case& test) {
 // the third input of the case.
 Answer run_clip(const Case& test) {
   Operands operands(test);
-  Expr result = operands[0];
+  std::optional<Expr> low, high;
   for (std::size_t k = 1; k < operands.exprs.size(); ++k) {
     const std::string& name = operands.names[k];
-    const bool is_upper = name == "max" || name == "a_max" || name == "in2" || k == 2;
-    const Expr bound = weft::broadcast_to(operands[k], weft::broadcast_shapes(operands[0].shape(), operands[k].shape()));
-    result = is_upper ? weft::minimum(result, bound) : weft::maximum(result, bound);
+    (name == "max" || name == "a_max" || name == "in2" || k == 2 ? high : low) = operands[k];
   }
+  const Expr result = clipped(operands[0], low, high);
   Answer answer;
   answer.values = evaluate(operands, {apply_elementwise("clip", {result}, test.attrs, test.dialect)});
   return answer;
