@@ -1,28 +1,17 @@
-#include <weft/text.h>
-#include <weft/verify.h>
+#include <pass_text.h>
 
 #include "compiled.h"
 #include "pipeline.h"
 
 using namespace weft;
 
-namespace {
-
-std::string split(const std::string& text) {
-  const Graph graph = split_folds(parse(text));
-  verify(graph);
-  return to_text(graph);
-}
-
-}  // namespace
-
 TEST_CASE("a fold over one axis stays") {
   const std::string text = "graph g(%x: f64[n,m]) -> (%0) {\n  %0: f64[i:n] = sum(j:m) exp(%x[i,j])\n}\n";
-  CHECK(split(text) == text);
+  CHECK(text_after(split_folds, text) == text);
 }
 
 TEST_CASE("several axes are folded from the last to the first, the op in the first fold") {
-  CHECK(split("graph g(%x: f64[n,m,l]) -> (%0) { %0: f64[] = sum(i:n,j:m,k:l) exp(%x[i,j,k]) }") ==
+  CHECK(text_after(split_folds, "graph g(%x: f64[n,m,l]) -> (%0) { %0: f64[] = sum(i:n,j:m,k:l) exp(%x[i,j,k]) }") ==
         "graph g(%x: f64[n,m,l]) -> (%2) {\n"
         "  %0: f64[i:n,j:m] = sum(k:l) exp(%x[i,j,k])\n"
         "  %1: f64[i:n] = sum(j:m) copy(%0[i,j])\n"
@@ -30,14 +19,14 @@ TEST_CASE("several axes are folded from the last to the first, the op in the fir
 }
 
 TEST_CASE("kept axes stay in front, whatever the operand's order of axes") {
-  CHECK(split("graph g(%x: f32[a,b,c]) -> (%0) { %0: f32[i:b] = max(j:c,k:a) negative(%x[k,i,j]) }") ==
+  CHECK(text_after(split_folds, "graph g(%x: f32[a,b,c]) -> (%0) { %0: f32[i:b] = max(j:c,k:a) negative(%x[k,i,j]) }") ==
         "graph g(%x: f32[a,b,c]) -> (%1) {\n"
         "  %0: f32[i:b,j:c] = max(k:a) negative(%x[k,i,j])\n"
         "  %1: f32[i:b] = max(j:c) copy(%0[i,j])\n}\n");
 }
 
 TEST_CASE("users read the last of the folds") {
-  CHECK(split("graph g(%x: f64[n,m]) -> (%1) {\n%0: f64[] = sum(i:n,j:m) copy(%x[i,j])\n%1: f64[i:n,j:m] = divide(%x[i,j], %0)\n}") ==
+  CHECK(text_after(split_folds, "graph g(%x: f64[n,m]) -> (%1) {\n%0: f64[] = sum(i:n,j:m) copy(%x[i,j])\n%1: f64[i:n,j:m] = divide(%x[i,j], %0)\n}") ==
         "graph g(%x: f64[n,m]) -> (%2) {\n"
         "  %0: f64[i:n] = sum(j:m) copy(%x[i,j])\n"
         "  %1: f64[] = sum(i:n) copy(%0[i])\n"
@@ -45,19 +34,19 @@ TEST_CASE("users read the last of the folds") {
 }
 
 TEST_CASE("folded axes of extent 1 go, and their maps become fixed indices") {
-  CHECK(split("graph g(%x: f64[n,1,m], %y: f64[5]) -> (%0, %1) {\n%0: f64[i:n] = sum(j:1,k:m) exp(%x[i,j,k])\n%1: f64[] = prod(i:1) copy(%y[2*i+3])\n}") ==
+  CHECK(text_after(split_folds, "graph g(%x: f64[n,1,m], %y: f64[5]) -> (%0, %1) {\n%0: f64[i:n] = sum(j:1,k:m) exp(%x[i,j,k])\n%1: f64[] = prod(i:1) copy(%y[2*i+3])\n}") ==
         "graph g(%x: f64[n,1,m], %y: f64[5]) -> (%0, %1) {\n"
         "  %0: f64[i:n] = sum(j:m) exp(%x[i,0,j])\n"
         "  %1: f64[] = copy(%y[3])\n}\n");
 }
 
 TEST_CASE("the fold of one element only is that element: an elementwise node") {
-  CHECK(split("graph g(%x: bool[n,1,1]) -> (%0) { %0: bool[i:n] = any(j:1,k:1) logical_not(%x[i,j,k]) }") ==
+  CHECK(text_after(split_folds, "graph g(%x: bool[n,1,1]) -> (%0) { %0: bool[i:n] = any(j:1,k:1) logical_not(%x[i,j,k]) }") ==
         "graph g(%x: bool[n,1,1]) -> (%0) {\n  %0: bool[i:n] = logical_not(%x[i,0,0])\n}\n");
 }
 
 TEST_CASE("an axis that one operand lacks is folded as it stands") {
-  CHECK(split("graph g(%x: f64[n], %y: f64[m]) -> (%0) { %0: f64[] = sum(i:n,j:m) multiply(%x[i], %y[j]) }") ==
+  CHECK(text_after(split_folds, "graph g(%x: f64[n], %y: f64[m]) -> (%0) { %0: f64[] = sum(i:n,j:m) multiply(%x[i], %y[j]) }") ==
         "graph g(%x: f64[n], %y: f64[m]) -> (%1) {\n"
         "  %0: f64[i:n] = sum(j:m) multiply(%x[i], %y[j])\n"
         "  %1: f64[] = sum(i:n) copy(%0[i])\n}\n");

@@ -1,31 +1,20 @@
-#include <weft/text.h>
-#include <weft/verify.h>
+#include <pass_text.h>
 
 #include "compiled.h"
 #include "pipeline.h"
 
 using namespace weft;
 
-namespace {
-
-std::string widen(const std::string& text) {
-  const Graph graph = widen_folds(parse(text));
-  verify(graph);
-  return to_text(graph);
-}
-
-}  // namespace
-
 TEST_CASE("folds of f32 and integers, and f16 without folds, stay") {
   const std::string text =
       "graph g(%x: f32[n,m], %h: f16[n]) -> (%0, %1) {\n"
       "  %0: f32[i:n] = sum(j:m) exp(%x[i,j])\n"
       "  %1: f16[i:n] = exp(%h[i])\n}\n";
-  CHECK(widen(text) == text);
+  CHECK(text_after(widen_folds, text) == text);
 }
 
 TEST_CASE("the element of a fold of f16 is an f16, its fold an f32, rounded at its end") {
-  CHECK(widen("graph g(%x: f16[n,m]) -> (%0) { %0: f16[i:n] = sum(j:m) exp(%x[i,j]) }") ==
+  CHECK(text_after(widen_folds, "graph g(%x: f16[n,m]) -> (%0) { %0: f16[i:n] = sum(j:m) exp(%x[i,j]) }") ==
         "graph g(%x: f16[n,m]) -> (%2) {\n"
         "  %0: f16[i:n,j:m] = exp(%x[i,j])\n"
         "  %1: f32[i:n] = sum(j:m) cast(%0[i,j])\n"
@@ -33,14 +22,14 @@ TEST_CASE("the element of a fold of f16 is an f16, its fold an f32, rounded at i
 }
 
 TEST_CASE("what is folded as it is needs no element of its own") {
-  CHECK(widen("graph g(%x: bf16[n,m]) -> (%0) { %0: bf16[j:m] = max(i:n) copy(%x[i,j]) }") ==
+  CHECK(text_after(widen_folds, "graph g(%x: bf16[n,m]) -> (%0) { %0: bf16[j:m] = max(i:n) copy(%x[i,j]) }") ==
         "graph g(%x: bf16[n,m]) -> (%1) {\n"
         "  %0: f32[i:m] = max(j:n) cast(%x[j,i])\n"
         "  %1: bf16[i:m] = cast(%0[i])\n}\n");
 }
 
 TEST_CASE("an element is computed over the axes that it has, not over those of the fold") {
-  CHECK(widen("graph g(%x: f16[m]) -> (%0) { %0: f16[i:3,j:2] = prod(k:m) square(%x[k]) }") ==
+  CHECK(text_after(widen_folds, "graph g(%x: f16[m]) -> (%0) { %0: f16[i:3,j:2] = prod(k:m) square(%x[k]) }") ==
         "graph g(%x: f16[m]) -> (%2) {\n"
         "  %0: f16[i:m] = square(%x[i])\n"
         "  %1: f32[i:3,j:2] = prod(k:m) cast(%0[k])\n"
