@@ -1,6 +1,8 @@
 // Compiled scans and folds with accumulators of one's own: the interpreter's bits, whatever the axis, layout and threads.
 #include <weft/recurrence.h>
 
+#include <moments.h>
+
 #include "compiled.h"
 
 using namespace weft;
@@ -9,16 +11,6 @@ namespace {
 
 Accumulator decay() {
   return Accumulator::fold("decay", 0.5, [](Expr s, Expr x) { return s * 0.25 + x; });
-}
-Accumulator moments() {
-  return Accumulator::fold(
-      "moments", std::tuple(0.0, 0.0, 0.0),
-      [](auto state, Expr x) {
-        const auto [n, mean, m2] = state;
-        const Expr count = n + 1, delta = x - mean, next = mean + delta / count;
-        return std::tuple(count, next, m2 + delta * (x - next));
-      },
-      [](Expr n, Expr mean, Expr m2) { return std::tuple(mean, m2 / n); });
 }
 
 Function compiled(Graph& g, const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, int threads = 1) {

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <error_text.h>
+#include <moments.h>
 #include <weft/elemwise.h>
 
 #include "problem.h"
@@ -22,16 +23,6 @@ Accumulator decay() {
 }
 Accumulator mulplus() {
   return Accumulator::fold("mulplus", 1.0, [](Expr s, Expr x) { return s * x + x; });
-}
-Accumulator moments() {
-  return Accumulator::fold(
-      "moments", std::tuple(0.0, 0.0, 0.0),
-      [](auto state, Expr x) {
-        const auto [n, mean, m2] = state;
-        const Expr count = n + 1, delta = x - mean, next = mean + delta / count;
-        return std::tuple(count, next, m2 + delta * (x - next));
-      },
-      [](Expr n, Expr mean, Expr m2) { return std::tuple(mean, m2 / n); });
 }
 Accumulator online_logsumexp() {
   return Accumulator::monoid(

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <error_text.h>
+#include <moments.h>
 #include <weft/elemwise.h>
 #include <weft/passes.h>
 #include <weft/text.h>
@@ -34,16 +35,6 @@ Accumulator online_logsumexp() {
         return std::tuple(top, where(m == -infinity, 0, s * exp(m - top)) + where(n == -infinity, 0, t * exp(n - top)));
       },
       [](Expr m, Expr s) { return m + log(s); });
-}
-Accumulator moments() {
-  return Accumulator::fold(
-      "moments", std::tuple(0.0, 0.0, 0.0),
-      [](auto state, Expr x) {
-        const auto [n, mean, m2] = state;
-        const Expr count = n + 1, delta = x - mean, next = mean + delta / count;
-        return std::tuple(count, next, m2 + delta * (x - next));
-      },
-      [](Expr n, Expr mean, Expr m2) { return std::tuple(mean, m2 / n); });
 }
 
 }  // namespace
