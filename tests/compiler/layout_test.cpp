@@ -23,45 +23,45 @@ Function three_of(DType dtype) {
 }
 constexpr DType sizes_of_elements[] = {f32, f16, bf16, i8, f64};
 
-}  // namespace
-
-TEST_CASE("outputs in any given layout hold the same bits") {
+// visit(f, x, y, what f gives) for each size of elements, of a wide and a tall shape.
+template <class Visit> void for_each_call(const Visit& visit) {
   for (const DType dtype : sizes_of_elements) {
     CAPTURE(std::string(to_text(dtype)));
     const Function f = three_of(dtype);
     for (const Dims& shape : {Dims{5, 37}, Dims{40, 3}}) {
       const Array x = uniform(dtype, shape, 1), y = uniform(dtype, shape, 2);
-      const auto expected = expected_of(f, {x, y});
-      for (const auto& [name, full] : layouts(dtype, shape))
-        for (const auto& [row_name, rows] : layouts(dtype, {shape[0]})) {
-          CAPTURE(name);
-          CAPTURE(row_name);
-          Array columns(dtype, {shape[1]});
-          f.run({x, y}, {full, rows, columns});
-          CHECK(difference(full, expected[0]) == "");
-          CHECK(difference(rows, expected[1]) == "");
-          CHECK(difference(columns, expected[2]) == "");
-        }
+      visit(f, x, y, expected_of(f, {x, y}));
     }
   }
 }
 
+}  // namespace
+
+TEST_CASE("outputs in any given layout hold the same bits") {
+  for_each_call([](const Function& f, const Array& x, const Array& y, const std::vector<Array>& expected) {
+    for (const auto& [name, full] : layouts(x.dtype(), x.shape()))
+      for (const auto& [row_name, rows] : layouts(x.dtype(), {x.shape()[0]})) {
+        CAPTURE(name);
+        CAPTURE(row_name);
+        Array columns(x.dtype(), {x.shape()[1]});
+        f.run({x, y}, {full, rows, columns});
+        CHECK(difference(full, expected[0]) == "");
+        CHECK(difference(rows, expected[1]) == "");
+        CHECK(difference(columns, expected[2]) == "");
+      }
+  });
+}
+
 TEST_CASE("inputs in any layout give the same bits") {
-  for (const DType dtype : sizes_of_elements) {
-    CAPTURE(std::string(to_text(dtype)));
-    const Function f = three_of(dtype);
-    for (const Dims& shape : {Dims{5, 37}, Dims{40, 3}}) {
-      const Array x = uniform(dtype, shape, 1), y = uniform(dtype, shape, 2);
-      const auto expected = expected_of(f, {x, y});
-      for (const auto& [x_name, x_view] : layouts(dtype, shape))
-        for (const auto& [y_name, y_view] : layouts(dtype, shape)) {
-          CAPTURE(x_name);
-          CAPTURE(y_name);
-          const auto out = f({filled_like(x, x_view), filled_like(y, y_view)});
-          for (std::size_t k = 0; k < out.size(); ++k) CHECK(difference(out[k], expected[k]) == "");
-        }
-    }
-  }
+  for_each_call([](const Function& f, const Array& x, const Array& y, const std::vector<Array>& expected) {
+    for (const auto& [x_name, x_view] : layouts(x.dtype(), x.shape()))
+      for (const auto& [y_name, y_view] : layouts(x.dtype(), x.shape())) {
+        CAPTURE(x_name);
+        CAPTURE(y_name);
+        const auto out = f({filled_like(x, x_view), filled_like(y, y_view)});
+        for (std::size_t k = 0; k < out.size(); ++k) CHECK(difference(out[k], expected[k]) == "");
+      }
+  });
 }
 
 TEST_CASE("elements between those of a strided output are left alone") {

@@ -23,56 +23,52 @@ std::string program_of(Order order, const std::vector<ModeSpec>& modes, Order x_
   return f.program();
 }
 
+// A text with the letters of the axes: @ outside, $ as vectors.
+std::string along(std::string text, char outside, char vectors) {
+  for (char& c : text) c = c == '@' ? outside : c == '$' ? vectors : c;
+  return text;
+}
+// y follows the outer loop, and what folds the inner one is set after it.
+const std::string inner_folded = R"(program loops_0 {
+  parallel @ in n {
+    t2 = load %y[@]
+    lanes $ in n, folds %1 by sum f64 {
+      t1 = load %x[i,j]
+      t0 = multiply t1 t2
+      store %0[i,j] = t0
+      %1 += t1
+    }
+    t3 = %1
+    t4 = add t3 t2
+    store %2[@] = t4
+  }
+}
+)";
+// y follows the inner loop.
+const std::string read_again = R"(program loops_0 {
+  parallel @ in n {
+    lanes $ in n {
+      t1 = load %x[i,j]
+      t2 = load %y[$]
+      t0 = multiply t1 t2
+      store %0[i,j] = t0
+    }
+  }
+}
+)";
+
 }  // namespace
 
 TEST_CASE("order c: the output of full rank is set in the innermost loop, the accumulated one after it") {
-  CHECK(program_of(Order::c, {Mode::broadcast, accumulate(sum)}, Order::c, Order::c) == R"(program loops_0 {
-  parallel i in n {
-    t2 = load %y[i]
-    lanes j in n, folds %1 by sum f64 {
-      t1 = load %x[i,j]
-      t0 = multiply t1 t2
-      store %0[i,j] = t0
-      %1 += t1
-    }
-    t3 = %1
-    t4 = add t3 t2
-    store %2[i] = t4
-  }
-}
-)");
+  CHECK(program_of(Order::c, {Mode::broadcast, accumulate(sum)}, Order::c, Order::c) == along(inner_folded, 'i', 'j'));
 }
 
 TEST_CASE("order f over F contiguous arrays: the loops run from the last axis to the first") {
-  CHECK(program_of(Order::f, {Mode::broadcast, accumulate(sum)}, Order::f, Order::f) == R"(program loops_0 {
-  parallel j in n {
-    t2 = load %y[j]
-    lanes i in n, folds %1 by sum f64 {
-      t1 = load %x[i,j]
-      t0 = multiply t1 t2
-      store %0[i,j] = t0
-      %1 += t1
-    }
-    t3 = %1
-    t4 = add t3 t2
-    store %2[j] = t4
-  }
-}
-)");
+  CHECK(program_of(Order::f, {Mode::broadcast, accumulate(sum)}, Order::f, Order::f) == along(inner_folded, 'j', 'i'));
 }
 
 TEST_CASE("order f over C contiguous arrays: loops from the first axis to the last, the array of lesser rank is read again") {
-  CHECK(program_of(Order::f, {Mode::broadcast}, Order::c, Order::c) == R"(program loops_0 {
-  parallel i in n {
-    lanes j in n {
-      t1 = load %x[i,j]
-      t2 = load %y[j]
-      t0 = multiply t1 t2
-      store %0[i,j] = t0
-    }
-  }
-}
-)");
+  CHECK(program_of(Order::f, {Mode::broadcast}, Order::c, Order::c) == along(read_again, 'i', 'j'));
   CHECK(program_of(Order::f, {Mode::broadcast, accumulate(sum)}, Order::c, Order::c) == R"(program loops_0 {
   parallel j in n by 1024 {
     serial i in n, folds %1 by sum f64 in row0(%1) {
@@ -96,17 +92,7 @@ TEST_CASE("order f over C contiguous arrays: loops from the first axis to the la
 }
 
 TEST_CASE("order c over F contiguous arrays: loops from the last axis to the first") {
-  CHECK(program_of(Order::c, {Mode::broadcast}, Order::f, Order::f) == R"(program loops_0 {
-  parallel j in n {
-    lanes i in n {
-      t1 = load %x[i,j]
-      t2 = load %y[i]
-      t0 = multiply t1 t2
-      store %0[i,j] = t0
-    }
-  }
-}
-)");
+  CHECK(program_of(Order::c, {Mode::broadcast}, Order::f, Order::f) == along(read_again, 'j', 'i'));
 }
 
 TEST_CASE("three ranks: each output is set after the loop that folds what it lacks") {
