@@ -11,7 +11,7 @@
 #include <map>
 #include <tuple>
 
-#include "schedule.h"
+#include "root.h"
 
 namespace weft {
 namespace {
@@ -104,19 +104,13 @@ int choose_lanes(const Nest& nest, const Costs& costs) {
   return best;
 }
 
-// Lower is better. A folded root needs partial results and several leaves to be parallel; a root that is also the vector
-// axis breaks rows into tiles.
 int choose_root(const Nest& nest, const Costs& costs, int lanes) {
   int best = -1;
   double best_penalty = 0;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) {
     if (!(nest.roots >> axis & 1)) continue;
     const AxisCost& cost = costs[axis];
-    const Index hint = nest.axes[static_cast<std::size_t>(axis)].hint;
-    double penalty = 0;
-    if (axis == lanes && nest.axes.size() > 1) penalty += hint >= 4096 ? 2.5 : 4;
-    if (cost.folded) penalty += 2 + (cost.kept_beside > 8192 ? 10 : 0) + (hint < 4 * fold_leaf ? 4 : 0);
-    if (hint < 16) penalty += 3;
+    const double penalty = root_penalty({nest.axes[static_cast<std::size_t>(axis)].hint, axis == lanes && nest.axes.size() > 1, cost.folded, cost.kept_beside});
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && cost.stride > costs[best].stride)) best = axis, best_penalty = penalty;
   }
   return best;

@@ -4,12 +4,14 @@
 // the root exists only after the nest. A node joins if its axes can be bound to axes of the nest such that values made in
 // the nest are read at the index they are made at, and the set of possible roots stays non-empty.
 #include <algorithm>
+#include <bit>
 #include <climits>
 #include <cstdint>
 #include <map>
+#include <queue>
 #include <set>
 
-#include "schedule.h"
+#include "root.h"
 
 namespace weft {
 namespace {
@@ -18,6 +20,8 @@ struct Draft {
   Nest nest;
   std::uint64_t roots = 0;                             // bit a: axis a can be the root
   bool runs_once = false;                              // recurrences carry every axis
+  int rank = 0;                                        // the most axes of a node
+  AxisUses uses;                                       // by axis
   std::set<std::pair<int, int>> nested;                // (a, b): a runs outside b, for a recurrence over both
   std::map<std::pair<NodeId, int>, int> array_axes;    // (array, dimension) -> nest axis, from the first access
 };
@@ -34,14 +38,17 @@ bool are_distinct(const std::vector<int>& axes) {
 class Grouper {
  public:
   Grouper(const Graph& graph, const Hints& hints, std::vector<int>& nest_of)
-      : graph_(graph), hints_(hints), nest_of_(nest_of), waiting_(graph.size(), false), is_output_(graph.size(), false), place_of_(graph.size()) {
+      : graph_(graph), hints_(hints), preference_(graph, hints), nest_of_(nest_of), waiting_(graph.size(), false), known_(graph.size(), false), is_output_(graph.size(), false), place_of_(graph.size()) {
     nest_of_.assign(graph.size(), -1);
     for (NodeId output : graph.outputs) is_output_[output.value] = true;
   }
 
   std::vector<Nest> run() {
     for (std::size_t index = 0; index < graph_.size(); ++index)
-      if (is_scheduled(graph_.node(id_of(index))) && !(waiting_[index] = waits(id_of(index)))) place_with_operands(id_of(index));
+      if (is_scheduled(graph_.node(id_of(index)))) {
+        if ((known_[index] = is_known_before(id_of(index)))) place_before_all(id_of(index));
+        else if (!(waiting_[index] = waits(id_of(index)))) place_with_operands(id_of(index));
+      }
     return finish();
   }
 
@@ -60,7 +67,7 @@ class Grouper {
   }
 
   int earliest_nest(NodeId id) const {
-    int first = 0;
+    int first = behind_all_known();
     for (int k = 0; k < graph_.arity(id); ++k) {
       const NodeId made = memory_of(graph_, graph_.operand(id, k));
       const int nest = nest_of_[made.value];
@@ -76,25 +83,43 @@ class Grouper {
     for (int at = first; at < std::min(first + tries, count); ++at)
       if (join(id, order_[static_cast<std::size_t>(at)])) return;
     if (count - 1 >= first + tries && join(id, order_[static_cast<std::size_t>(count - 1)])) return;
-    const int fresh = static_cast<int>(drafts_.size());
-    int behind = 0;                                    // the nests of all operands
+    int behind = behind_all_known();                   // and behind the nests of all operands
     for (int k = 0; k < graph_.arity(id); ++k)
       if (const int nest = nest_of_[memory_of(graph_, graph_.operand(id, k)).value]; nest >= 0) behind = std::max(behind, position_[static_cast<std::size_t>(nest)] + 1);
+    WEFT_ASSERT(join(id, open_nest(behind)), "a node must fit an empty nest: %", id.value);
+  }
+  int behind_all_known() const { return before_all_ < 0 ? 0 : 1; }
+  int open_nest(int at) {
+    const int fresh = static_cast<int>(drafts_.size());
     drafts_.emplace_back();
-    order_.insert(order_.begin() + behind, fresh);
+    order_.insert(order_.begin() + at, fresh);
     position_.push_back(0);
-    for (int at = behind; at <= size; ++at) position_[static_cast<std::size_t>(order_[static_cast<std::size_t>(at)])] = at;
-    WEFT_ASSERT(join(id, fresh), "a node must fit an empty nest: %", id.value);
+    for (std::size_t k = static_cast<std::size_t>(at); k < order_.size(); ++k) position_[static_cast<std::size_t>(order_[k])] = static_cast<int>(k);
+    return fresh;
   }
 
-  // ---- waiting nodes: elementwise over inputs only, with one reader. They are ready anywhere, so they go where they are read.
+  // ---- scalars of inputs and extents: one nest before all others makes them, and they are there for everyone like inputs.
+  bool is_known_before(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (node.kind != Kind::apply || !std::all_of(node.domain.begin(), node.domain.end(), [](const Extent& e) { return e.is(1); })) return false;
+    for (int k = 0; k < graph_.arity(id); ++k)
+      if (const NodeId made = memory_of(graph_, graph_.operand(id, k)); is_scheduled(graph_.node(made)) && !known_[made.value]) return false;
+    return true;
+  }
+  void place_before_all(NodeId id) {
+    if (before_all_ < 0) before_all_ = open_nest(0);
+    WEFT_ASSERT(join(id, before_all_), "a scalar must fit a nest of scalars: %", id.value);
+  }
+
+  // ---- waiting nodes: elementwise over inputs only. They are ready anywhere, so they go where they are first read.
+  bool is_waiting(NodeId id) const { return waiting_[id.value] && nest_of_[id.value] < 0; }
   bool waits(NodeId id) const {
     const Node& node = graph_.node(id);
-    if (node.kind != Kind::apply || node.mode == Mode::accumulate || is_output_[id.value] || graph_.user_count(id) != 1) return false;
-    if (graph_.node(graph_.users(id)[0]).kind == Kind::reshape) return false;         // read from memory
+    if (node.kind != Kind::apply || node.mode == Mode::accumulate || is_output_[id.value]) return false;
+    for (NodeId user : graph_.users(id)) if (graph_.node(user).kind == Kind::reshape) return false;         // read from memory
     for (int k = 0; k < graph_.arity(id); ++k) {
       const NodeId made = memory_of(graph_, graph_.operand(id, k));
-      if (is_scheduled(graph_.node(made)) && !waiting_[made.value]) return false;
+      if (is_scheduled(graph_.node(made)) && !known_[made.value] && !is_waiting(made)) return false;
     }
     return true;
   }
@@ -116,30 +141,58 @@ class Grouper {
     }
     return are_distinct(axes);
   }
-  bool join_reader(NodeId id, NodeId reader) {
-    const int nest = nest_of_[reader.value];
+  // The readers of a waiting node that have a place, in the first of their nests.
+  std::vector<NodeId> first_readers(NodeId id) const {
+    std::vector<NodeId> first;
+    for (NodeId user : graph_.users(id)) {
+      if (nest_of_[user.value] < 0) continue;
+      const int position = position_of(user), best = first.empty() ? position : position_of(first[0]);
+      if (position < best) first.clear();
+      if (position <= best && (first.empty() || first.back() != user)) first.push_back(user);
+    }
+    return first;
+  }
+  int position_of(NodeId placed) const { return position_[static_cast<std::size_t>(nest_of_[placed.value])]; }
+  bool join_readers(NodeId id, const std::vector<NodeId>& readers) {
+    const int nest = nest_of_[readers[0].value];
     Draft& draft = drafts_[static_cast<std::size_t>(nest)];
     std::vector<int> axes(graph_.node(id).domain.size(), -1);
-    if (!bind_to_reader(id, reader, nest, axes)) return false;
-    std::uint64_t mine = 0;
-    for (int axis : axes) if (axis >= 0) mine |= std::uint64_t{1} << axis;
+    for (NodeId reader : readers) if (!bind_to_reader(id, reader, nest, axes)) return false;
+    const std::uint64_t mine = bits_of(axes);
     if (draft.nest.axes.empty() ? mine != 0 : draft.runs_once ? mine == 0 : (draft.roots & mine) == 0) return false;
+    if (!draft.nest.axes.empty() && !draft.runs_once && costs_a_root(draft, id, axes, mine, draft.roots & mine)) return false;
     admit(id, nest, std::move(axes), draft.nest.axes.empty() ? 0 : draft.roots & mine);
     return true;
   }
+  // A node and the waiting nodes it reads, readers before what they read. Other readers of those have waited in vain: they
+  // get their places at once, so that nothing that waits ever reads what has a place.
   void place_with_operands(NodeId id) {
-    place(id);
-    std::vector<NodeId> readers{id};
-    while (!readers.empty()) {
-      const NodeId reader = readers.back();
-      readers.pop_back();
-      for (int k = 0; k < graph_.arity(reader); ++k) {
-        const NodeId operand = graph_.operand(reader, k);
-        if (!waiting_[operand.value] || nest_of_[operand.value] >= 0) continue;
-        if (!join_reader(operand, reader)) place(operand, position_[static_cast<std::size_t>(nest_of_[reader.value])]);
-        readers.push_back(operand);
+    std::set<NodeId> due{id};
+    const auto add_readers = [&](NodeId placed) {
+      for (NodeId user : graph_.users(placed)) if (user < id && is_waiting(user)) due.insert(user);
+    };
+    while (!due.empty()) {
+      const NodeId first = *due.begin();
+      due.erase(due.begin());
+      if (nest_of_[first.value] >= 0) continue;
+      place(first);
+      add_readers(first);
+      std::priority_queue<NodeId> operands;
+      push_waiting_operands(first, operands);
+      while (!operands.empty()) {
+        const NodeId operand = operands.top();
+        operands.pop();
+        if (!is_waiting(operand)) continue;
+        const std::vector<NodeId> readers = first_readers(operand);
+        if (!join_readers(operand, readers)) place(operand, position_of(readers[0]));
+        add_readers(operand);
+        push_waiting_operands(operand, operands);
       }
     }
+  }
+  void push_waiting_operands(NodeId reader, std::priority_queue<NodeId>& operands) const {
+    for (int k = 0; k < graph_.arity(reader); ++k)
+      if (const NodeId operand = graph_.operand(reader, k); is_waiting(operand)) operands.push(operand);
   }
   void admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roots) {
     Draft& draft = drafts_[static_cast<std::size_t>(nest)];
@@ -150,6 +203,8 @@ class Grouper {
     }
     nest_of_[id.value] = nest;
     place_of_[id.value] = draft.nest.nodes.size();
+    draft.rank = std::max(draft.rank, std::popcount(bits_of(axes)));
+    preference_.add(id, axes, draft.uses);
     draft.nest.nodes.push_back({id, std::move(axes)});
     draft.roots = draft.nest.roots = roots;
   }
@@ -230,15 +285,15 @@ class Grouper {
     const bool related = std::any_of(axes.begin(), axes.end(), [](int axis) { return axis >= 0; });
     const std::size_t axes_before = draft.nest.axes.size();
     const bool bound = bind_rest(node, draft, axes, fresh || related);
-    std::uint64_t mine = 0;
-    for (int axis : axes) if (axis >= 0) mine |= std::uint64_t{1} << axis;
+    const std::uint64_t mine = bits_of(axes);
     std::uint64_t carried = 0;
     std::vector<int> order;
     for (int axis : carried_axes(node))
       if (const int own = axes[static_cast<std::size_t>(axis)]; own >= 0) carried |= std::uint64_t{1} << own, order.push_back(own);
     const std::uint64_t roots = (fresh ? mine : draft.roots & mine) & ~folded & ~carried;
     const bool once = fresh ? carried != 0 && roots == 0 : draft.runs_once && related;
-    if (!bound || !nests_in(draft, order) || (has_axes && (draft.runs_once ? !once : roots == 0 && !once))) {
+    const bool fits = bound && nests_in(draft, order) && (!has_axes || (draft.runs_once ? once : roots != 0 || once));
+    if (!fits || (!fresh && has_axes && !once && costs_a_root(draft, id, axes, mine & ~carried, roots))) {
       draft.nest.axes.resize(axes_before);
       return false;
     }
@@ -247,6 +302,29 @@ class Grouper {
       for (std::size_t a = 0; a < b; ++a) draft.nested.emplace(order[a], order[b]);
     admit(id, nest, std::move(axes), roots);
     return true;
+  }
+  static std::uint64_t bits_of(const std::vector<int>& axes) {
+    std::uint64_t bits = 0;
+    for (int axis : axes) if (axis >= 0) bits |= std::uint64_t{1} << axis;
+    return bits;
+  }
+  // Whether sharing these roots would cost the node, or those that are there, a better one.
+  bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const {
+    if (roots == draft.roots && roots == mine) return false;
+    AxisUses own, joined = draft.uses;
+    std::vector<int> numbers(axes.size(), -1);          // the node's own axes, as a nest of its own
+    std::vector<NestAxis> own_axes;
+    std::uint64_t own_roots = 0;
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      if (axes[d] < 0) continue;
+      numbers[d] = static_cast<int>(own_axes.size());
+      if (mine >> axes[d] & 1) own_roots |= std::uint64_t{1} << own_axes.size();
+      own_axes.push_back(draft.nest.axes[static_cast<std::size_t>(axes[d])]);
+    }
+    preference_.add(id, numbers, own);
+    preference_.add(id, axes, joined);
+    return preference_.should_part({own, own_roots, own_axes, static_cast<int>(own_axes.size())}, {draft.uses, draft.roots, draft.nest.axes, draft.rank},
+                                   {joined, roots, draft.nest.axes, draft.rank}, size_of(graph_.node(id).dtype));
   }
   // Whether loops over these axes can nest in this order: no recurrence of the nest wants another one.
   static bool nests_in(const Draft& draft, const std::vector<int>& order) {
@@ -262,10 +340,12 @@ class Grouper {
 
   const Graph& graph_;
   const Hints& hints_;
+  const RootPreference preference_;
   std::vector<int>& nest_of_;
-  std::vector<bool> waiting_, is_output_;
+  std::vector<bool> waiting_, known_, is_output_;
   std::vector<std::size_t> place_of_;                  // index into the nodes of its draft
   std::vector<Draft> drafts_;                          // in order of creation
+  int before_all_ = -1;                                // the draft of scalars that are known before
   std::vector<int> order_, position_;                  // drafts in execution order, and where each stands
 };
 

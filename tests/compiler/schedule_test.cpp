@@ -115,6 +115,41 @@ TEST_CASE("a value that is folded completely is read by a later nest") {
   CHECK(text.find("  arrays %0\n") != std::string::npos);
 }
 
+TEST_CASE("an expression of inputs with several readers goes where it is read, not into a nest before") {
+  const std::string text = schedule_text("graph g(%x: f32[n,m], %w: f32[m], %y: f32[n]) -> (%5, %7) {\n%0: f32[i:n] = negative(%y[i])\n"
+                                         "%1: f32[i:n,j:m] = multiply(%x[i,j], %w[j])\n%2: f32[i:n] = sum(j:m) copy(%1[i,j])\n"
+                                         "%3: f32[i:n] = multiply(%0[i], %2[i])\n%4: f32[i:n] = softplus(%3[i])\n%5: f32[] = sum(i:n) copy(%4[i])\n"
+                                         "%6: f32[i:n] = multiply(%0[i], %4[i])\n%7: f32[i:m] = sum(j:n) multiply(%6[j], %x[j,i])\n}",
+                                         {{"n", 100000}, {"m", 64}});
+  CHECK(count(text, "parallel") == 1);
+  CHECK(count(text, "arrays") == 0);
+}
+
+TEST_CASE("scalars of inputs are made once, before everything, whatever reads them") {
+  const std::string text = schedule_text("graph g(%x: f32[n,m], %a: f32[]) -> (%6) {\n%0: f32[i:n] = sum(j:m) copy(%x[i,j])\n%1: f32[] = sum(i:n) copy(%0[i])\n"
+                                         "%2: f32[] = exp(%a)\n%3: f32[] = divide(%1, %2)\n%4: f32[i:n,j:m] = multiply(%x[i,j], %2)\n"
+                                         "%5: f32[i:n] = sum(j:m) copy(%4[i,j])\n%6: f32[i:n] = multiply(%5[i], %3)\n}", {{"n", 1000}, {"m", 1000}});
+  CHECK(text.find("schedule g {\n  once { %") == 0);
+  CHECK(count(text, "parallel") == 2);                             // both sums share one, the last product comes after
+}
+
+TEST_CASE("a vector that rows are combined with does not make its axis the root of their nest") {
+  const char* graph = "graph g(%x: f32[n,m], %s: f32[m]) -> (%3) {\n%0: f32[i:m] = exp(%s[i])\n%1: f32[i:n,j:m] = multiply(%x[i,j], %0[j])\n"
+                      "%2: f32[i:n,j:m] = square(%1[i,j])\n%3: f32[i:n] = sum(j:m) copy(%2[i,j])\n}";
+  const std::string tall = schedule_text(graph, {{"n", 100000}, {"m", 64}});
+  CHECK(tall.find("parallel i:n {\n    lanes j:m { %1 %2 %3 }") != std::string::npos);
+  CHECK(count(tall, "parallel") == 2);
+  CHECK(tall.find("  arrays %0\n") != std::string::npos);
+}
+
+TEST_CASE("means of columns and what is left without them: one nest if its tiles stay in cache, two if not") {
+  const char* graph = "graph g(%x: f32[n,m]) -> (%1) {\n%0: f32[i:m] = sum(j:n) copy(%x[j,i])\n%1: f32[i:n,j:m] = subtract(%x[i,j], %0[j])\n}";
+  CHECK(count(schedule_text(graph, {{"n", 200}, {"m", 10000}}), "parallel") == 1);
+  CHECK(count(schedule_text(graph, {{"n", 100000}, {"m", 10000}}), "parallel") == 2);
+  CHECK(count(schedule_text(graph, {{"n", 100000}, {"m", 64}}), "parallel") == 2);
+  CHECK(count(schedule_text(graph, {{"n", 20}, {"m", 30}}), "parallel") == 1);
+}
+
 TEST_CASE("strides decide which axis runs as vectors, not the order of axes") {
   const char* product = "graph g(%x: f64[n,m], %y: f64[n,m], %r: f64[m]) -> (%1) {\n%0: f64[i:n,j:m] = multiply(%x[i,j], %r[j])\n"
                         "%1: f64[i:n,j:m] = add(%0[i,j], %y[i,j])\n}";

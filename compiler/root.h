@@ -1,0 +1,66 @@
+// The root of a nest: the axis of its outermost loop, the only one that is split over threads.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "schedule.h"
+
+namespace weft {
+
+struct RootCandidate {
+  Index extent = 0;                     // in the call that compiles
+  bool lanes = false;                   // the axis also runs as vectors, and is not the only one
+  bool folded = false;
+  double kept_beside = 0;               // largest result of a fold over the axis, in elements
+};
+
+// Lower is better. A folded root needs partial results and several leaves to be parallel; a root that is also the vector
+// axis breaks rows into tiles.
+double root_penalty(const RootCandidate& candidate);
+
+// What some nodes do along one axis that they share.
+struct AxisUse {
+  double contiguous = 0, jumps = 0;     // elements read with a stride of one, and with any other
+  bool folded = false;
+  double kept_beside = 0;
+};
+using AxisUses = std::vector<AxisUse>;
+
+// How well nodes can be split over threads, before their nests are arranged.
+class RootPreference {
+ public:
+  RootPreference(const Graph& graph, const Hints& hints);
+
+  // Adds what a node does along the axes of a nest: axes[k] is the one of domain axis k, or -1.
+  void add(NodeId id, const std::vector<int>& axes, AxisUses& uses) const;
+
+  // Whether a node and the nodes of a nest should part, though they fit together.
+  //   alone, among, own    the node by itself: its uses, its roots, and how many axes it runs over
+  //   nest, roots          the nest without it;      joined, left: the nest with it
+  // The roots that are left may make the vector axis the root, where one side by itself had a better one. If one side runs
+  // over more axes, what the other makes for it is small beside its work: they part. Otherwise both read the same arrays,
+  // and part only if the tiles of the shared nest do not stay in cache, or are too few for the threads.
+  struct Side {
+    const AxisUses& uses;
+    std::uint64_t roots;
+    const std::vector<NestAxis>& axes;
+    int rank;                           // axes of the node, or of the largest node of the nest
+  };
+  bool should_part(const Side& alone, const Side& nest, const Side& joined, Index element_size) const;
+
+ private:
+  struct Choice {
+    int axis = -1;
+    double penalty = 0;
+    bool lanes = false;
+  };
+  static Choice best(const Side& side);
+  Index extent(const Node& node, std::size_t axis) const { return node.domain[axis].evaluate(hints_.bindings); }
+  Dims memory_strides(NodeId id) const;
+
+  const Graph& graph_;
+  const Hints& hints_;
+  std::vector<std::vector<double>> strides_;           // by node and domain axis: of the memory that is read along it
+};
+
+}  // namespace weft
