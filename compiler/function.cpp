@@ -304,6 +304,10 @@ Call Function::bind(const std::vector<Array>& inputs, const std::vector<Array>& 
 void Function::run(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const { bind(inputs, outputs)(); }
 
 const Graph& Function::final_graph() const { return state_->graph; }
+const Graph& Function::final_graph(const std::vector<Array>& inputs) const {
+  const Bindings bindings = check_inputs(*state_, inputs);
+  return state_->decided_by_calls ? state_->settled_for(bindings)->graph : state_->graph;      // settled states stay
+}
 std::string Function::graph() const { return to_text(state_->graph); }
 
 namespace {

@@ -1,5 +1,8 @@
 #include <weft/function.h>
 
+#include <error_text.h>
+#include <weft/target_shape.h>
+
 #include "compiled.h"
 
 using namespace weft;
@@ -141,4 +144,21 @@ TEST_CASE("every level of a function has a text, before and after the first call
     CHECK(f.compile_seconds() > 0);
     check_call(f, {uniform(f64, {100})}, 4);
   }
+}
+
+TEST_CASE("where calls decide how axes repeat, the final graph of a call is what its loops compute") {
+  Graph g("decided");
+  const Expr x = g.input("x", f32, {"n"}), s = g.input("s", i64, {1});
+  const Function f = compile({broadcast(x, s) * 0.3 + 0.7}, {x, s}, checked());
+  const auto target = [](Index size) { return Array::from<Index>({size}, {1}); };
+  const Array three = uniform(f32, {3}), one = uniform(f32, {1});
+  CHECK(to_text(f.final_graph()).find("= broadcast(%x)") != std::string::npos);
+  CHECK(to_text(f.final_graph({three, target(3)})) ==
+        "graph decided(%x: f32[n], %s: i64[1]) -> (%0) {\n  %0: f32[i:n] = fma(%x[i], 0.3, 0.7)\n}\n");
+  CHECK(to_text(f.final_graph({one, target(5)})) ==
+        "graph decided(%x: f32[1], %s: i64[1]) -> (%0) {\n  %0: f32[i:s[0]] = fma(%x[0], 0.3, 0.7)\n}\n");
+  check_call(f, {uniform(f32, {100}), target(100)});
+  check_call(f, {one, target(5)});
+  CHECK(error_text([&] { f.final_graph({three, target(4)}); }) == error_text([&] { f({three, target(4)}); }));
+  CHECK(error_text([&] { f({three, target(4)}); }).starts_with("shape: broadcast: axis 0 of %x has extent n = 3 but the target has s[0] = 4"));
 }

@@ -48,7 +48,7 @@ inline std::string difference(const weft::View& got, const weft::View& expected,
 
 // What the loops should give: the interpreter on the graph that they were made from.
 inline std::vector<weft::Array> expected_of(const weft::Function& f, const std::vector<weft::Array>& inputs) {
-  const weft::Graph& graph = f.final_graph();
+  const weft::Graph& graph = f.final_graph(inputs);
   return interpret(graph, graph.outputs, graph.inputs, inputs);
 }
 

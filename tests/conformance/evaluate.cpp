@@ -113,7 +113,7 @@ std::vector<Array> evaluate(const Operands& operands, const std::vector<Expr>& o
   if (first_difference(interpreted.results, compiled.results)) {
     // Passes may write a formula in a better conditioned way (log(1 - x) as log1p(-x)): the oracle then runs what the loops compute.
     const weft::Function function = weft::compile(outputs, operands.exprs, run_options(1));
-    const Graph& graph = function.final_graph();
+    const Graph& graph = function.final_graph(operands.arrays);
     const auto verdict = first_difference(weft::interpret(graph, graph.outputs, graph.inputs, operands.arrays), compiled.results);
     if (verdict) throw Failure("interpreted against compiled, " + *verdict);
   }

@@ -58,7 +58,10 @@ class Function {
   std::string llvm() const;
   std::string assembly() const;
   std::string report() const;
-  const Graph& final_graph() const;             // what the loops compute: the oracle interprets this
+  // What the loops compute: the oracle interprets this. Where a call decides how axes repeat, what every call starts from; and
+  // what the loops of a call with these inputs compute (throws as that call does).
+  const Graph& final_graph() const;
+  const Graph& final_graph(const std::vector<Array>& inputs) const;
   double compile_seconds() const;               // of all variants so far, graph passes included
 
   struct State;
