@@ -1,43 +1,13 @@
 // The derivative columns of ops.def, evaluated on Locals.
 #include "local.h"
 
-#include <string_view>
-
 #include <weft/error.h>
 
 namespace weft {
 
-DerivativeColumn derivative_column(Op op, int position) {
-  constexpr auto kind = [](std::string_view text) {
-    return text == "none" ? DerivativeColumn::none : text == "missing" ? DerivativeColumn::missing : DerivativeColumn::formula;
-  };
-  switch (op) {
-#define WEFT_UNARY(name, rule, meaning, da) \
-  case Op::name: return kind(#da);
-#define WEFT_BINARY(name, rule, meaning, da, db) \
-  case Op::name: return position == 0 ? kind(#da) : kind(#db);
-#define WEFT_TERNARY(name, rule, meaning, da, db, dc) \
-  case Op::name: return position == 0 ? kind(#da) : position == 1 ? kind(#db) : kind(#dc);
-#include <weft/ops.def>
-  }
-  WEFT_ASSERT(false, "an op without a row");
-  return DerivativeColumn::none;
-}
-
-namespace {
-// grad refuses graphs that need one (check_derivatives) before it evaluates any column.
-struct MissingDerivative {
-  operator Local() const {
-    WEFT_ASSERT(false, "a derivative that there is no op for");
-    return 0.0;
-  }
-};
-}  // namespace
-
 // Only the column asked for is evaluated: evaluating adds nodes.
 Local derivative(Op op, int position, const std::vector<Local>& operands, const Local& y, const Local& g) {
   const Local none = 0.0;
-  const MissingDerivative missing;
   const Local& a = operands[0];
   const Local& b = operands[operands.size() > 1 ? 1 : 0];
   const Local& c = operands.back();

@@ -29,36 +29,21 @@ void require_floating(std::string_view what, const std::vector<Expr>& exprs) {
                  "  cast it to a floating dtype before it is used");
 }
 
-void require_connected(std::string_view what, const Graph& graph, const std::vector<Expr>& ys, const std::vector<Expr>& xs) {
+// What the ys are computed from, themselves included.
+std::vector<bool> needed_by(const Graph& graph, const std::vector<Expr>& ys) {
   std::vector<bool> needed(graph.size(), false);
   for (const Expr& y : ys) needed[y.id().value] = true;
   for (std::size_t k = graph.size(); k-- > 0;)
     if (needed[k])
       for (int p = 0; p < graph.arity(id_of(k)); ++p) needed[graph.operand(id_of(k), p).value] = true;
+  return needed;
+}
+
+void require_connected(std::string_view what, const Graph& graph, const std::vector<Expr>& ys, const std::vector<Expr>& xs) {
+  const std::vector<bool> needed = needed_by(graph, ys);
   for (const Expr& x : xs)
     WEFT_REQUIRE(needed[x.id().value], usage, what, ": ", ys.size() == 1 ? ys[0].name() + " does" : std::string("the ys do"), " not depend on ", x.name(),
                  "\n  pass Disconnected::zero to get zeros");
-}
-
-// Walks from the ys down as the sweep will, along edges that have a derivative.
-void require_derivatives(std::string_view what, Graph& graph, const std::vector<Expr>& ys, const std::vector<Expr>& xs) {
-  std::vector<bool> depends(graph.size(), false), reached(graph.size(), false);
-  for (const Expr& x : xs) depends[x.id().value] = true;
-  for (std::size_t k = 0; k < graph.size(); ++k)
-    for (int p = 0; p < graph.arity(id_of(k)); ++p) depends[k] = depends[k] || depends[graph.operand(id_of(k), p).value];
-  for (const Expr& y : ys) reached[y.id().value] = true;
-  for (std::size_t k = graph.size(); k-- > 0;) {
-    const Node& node = graph.node(id_of(k));
-    if (graph.storage().custom.contains(id_of(k))) continue;   // its author answers for what is below
-    for (int p = 0; reached[k] && p < graph.arity(id_of(k)); ++p) {
-      const NodeId operand = graph.operand(id_of(k), p);
-      if (!depends[operand.value] || !is_floating(graph.node(operand).dtype)) continue;
-      const auto column = node.kind == Kind::apply ? derivative_column(node.op, p) : DerivativeColumn::formula;
-      WEFT_REQUIRE(column != DerivativeColumn::missing, unsupported, what, ": the derivative of ", info(node.op).name, " is not available, and ", ys[0].name(),
-                   " needs it at ", Expr(graph, id_of(k)).name(), "\n  use stop_gradient, or another formula");
-      reached[operand.value] = reached[operand.value] || column == DerivativeColumn::formula;
-    }
-  }
 }
 
 void check(std::string_view what, const std::vector<Expr>& ys, const std::vector<Expr>& xs, Disconnected disconnected) {
@@ -67,7 +52,6 @@ void check(std::string_view what, const std::vector<Expr>& ys, const std::vector
   require_floating(what, ys);
   require_floating(what, xs);
   if (disconnected == Disconnected::error) require_connected(what, ys[0].graph(), ys, xs);
-  require_derivatives(what, ys[0].graph(), ys, xs);
 }
 
 Adjoint adjoint_of(const Expr& value) {
@@ -162,7 +146,14 @@ Expr jacobian(const Expr& y, const Expr& x) {
   return vjp({many_y}, {many_x}, {cast(own, y.dtype())}, Disconnected::zero)[0];
 }
 
-Expr hessian(const Expr& loss, const Expr& x) { return jacobian(grad(loss, {x})[0], x); }
+Expr hessian(const Expr& loss, const Expr& x) {
+  const Expr gradient = grad(loss, {x})[0];
+  if (needed_by(x.graph(), {gradient})[x.id().value]) return jacobian(gradient, x);
+  const Shape own = x.shape();                               // of what is linear in x
+  Shape shape = own;
+  shape.insert(shape.end(), own.begin(), own.end());
+  return broadcast_to(x.graph().constant(Scalar::of(x.dtype(), 0.0)), shape);
+}
 
 void CustomGradient::attach(const Expr& y, CustomGradient rule) {
   y.graph().storage_->custom[y.id()] = std::make_shared<const CustomGradient>(std::move(rule));

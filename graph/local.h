@@ -141,11 +141,10 @@ inline Local copysign(const Local& a, const Local& b) { return call(Op::copysign
 inline Local floor_divide(const Local& a, const Local& b) { return call(Op::floor_divide, a, b); }
 inline Local truncated_divide(const Local& a, const Local& b) { return call(Op::truncated_divide, a, b); }
 
+// The derivative of trigamma, of other ops (graph/tetragamma.cpp).
+Local tetragamma(const Local& a);
+
 // The cotangent of operand `position` of op, over the frame's domain (graph/derivative.cpp: the columns of ops.def).
 Local derivative(Op op, int position, const std::vector<Local>& operands, const Local& y, const Local& g);
-
-// What the column holds, without evaluating it.
-enum class DerivativeColumn : std::uint8_t { formula, none, missing };
-DerivativeColumn derivative_column(Op op, int position);
 
 }  // namespace weft

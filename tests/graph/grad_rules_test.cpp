@@ -154,7 +154,6 @@ TEST_CASE("every op row agrees with central differences, and so does its second 
   for (const OpInfo& row : op_table()) {
     CAPTURE(std::string(row.name));
     if (row.rule == DTypeRule::logical || row.rule == DTypeRule::bitwise) continue;
-    if (row.op == Op::trigamma) continue;                      // no derivative: below
     for (std::size_t e = 0; e < samples.size(); ++e) {         // one at a time: some lie outside a function's domain
       CAPTURE(e);
       Problem p({vec({samples[e]}), vec({others[e]}), vec({thirds[e]})});
@@ -165,21 +164,33 @@ TEST_CASE("every op row agrees with central differences, and so does its second 
       if (!is_floating(y.dtype())) CHECK(p.gradients(sum(cast(y, f64)))[0] == Values{0});
       else if (row.op == Op::stop_gradient) CHECK(p.gradients(sum(y))[0] == Values{0});
       else if (row.op == Op::cast) CHECK(p.gradients(sum(y))[0] == Values{1});
-      else if (row.op == Op::digamma) p.check_against_differences(sum(y * 1.75));
       else p.check_twice(sum(y * 1.75));
     }
   }
 }
 
-TEST_CASE("a derivative that there is no op for is refused before anything is added, unless no gradient needs it") {
-  Problem p({vec({0.5, 1.5})});
-  const Expr x = p.x[0], t = trigamma(x), loss = sum(t * x).name("loss");
-  const std::size_t before = p.g.size();
-  CHECK(error_text([&] { grad(loss, {x}); }) == concat("unsupported: grad: the derivative of trigamma is not available, and %loss needs it at ", t.name(),
-                                                       "\n  use stop_gradient, or another formula"));
-  CHECK(p.g.size() == before);
-  check_close(p.gradients(sum(stop_gradient(t) * x))[0], p(t));
-  check_close(p.gradients(sum(floor(t) * x))[0], p(floor(t)));
+TEST_CASE("lgamma has every derivative: beyond trigamma they are made of other ops") {
+  const double zeta3 = 1.2020569031595942, zeta5 = 1.0369277551433699, pi = std::acos(-1.0);
+  Problem p({vec({1, 0.5, -0.5, 40})});
+  const Expr second = grad(sum(trigamma(p.x[0])), p.x)[0];     // psi''
+  check_close(p(second), {-2 * zeta3, -14 * zeta3, -14 * zeta3 + 16, -0.00064082027183529859}, 1e-13);
+  check_close(p(grad(sum(grad(sum(digamma(p.x[0])), p.x)[0]), p.x)[0]), p(second), 1e-15);
+  const Expr third = grad(sum(second), p.x)[0], fourth = grad(sum(third), p.x)[0];
+  Problem one({vec({1})});
+  Expr psi = digamma(one.x[0]);
+  for (double expected : {pi * pi / 6, -2 * zeta3, std::pow(pi, 4) / 15, -24 * zeta5}) {
+    psi = grad(sum(psi), one.x)[0];
+    check_close(one(psi), {expected}, 1e-13);
+  }
+  for (const Expr& each : {third, fourth}) CHECK(std::isfinite(p(each)[2]));
+  Problem edges({vec({0, HUGE_VAL, 1e300, -2.75, 1e-110, -0.25})});
+  const Values at = edges(grad(sum(trigamma(edges.x[0])), edges.x)[0]);
+  CHECK(at[0] == -HUGE_VAL);
+  CHECK(at[1] == 0);
+  CHECK(at[2] == 0);
+  CHECK(at[3] == doctest::Approx(-124.11765305971518).epsilon(1e-13));
+  CHECK(at[4] == -HUGE_VAL);
+  p.check_twice(sum(trigamma(p.x[0]) * 0.5));
 }
 
 TEST_CASE("gradients at the edges of domains, at ties and at zeros") {

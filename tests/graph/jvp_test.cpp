@@ -56,6 +56,8 @@ TEST_CASE("jvp through a narrower dtype") {
 TEST_CASE("hvp is the Hessian times v, the Hessian is symmetric") {
   Problem p({vec({0.5, -1, 2})});
   const Expr x = p.x[0], v = p.g.constant(vec({1, -2, 0.5}));
+  CHECK(p(hessian(sum(x * 3), x)) == Values(9, 0.0));           // linear: the gradient does not depend on x
+  CHECK(p(hvp(sum(x * 3), {x}, {v})[0]) == Values(3, 0.0));
   const Expr loss = sum(exp(x) * x) + prod(x) + logsumexp(x) + sum(cumulative_prod(x));
   const Values h = p(hessian(loss, x)), hv = p(hvp(loss, {x}, {v})[0]);
   for (std::size_t i = 0; i < 3; ++i) {
