@@ -12,6 +12,7 @@
 
 #include "random_parts.h"
 #include "random_rules.h"
+#include "random_smooth.h"
 #include "random_templates.h"
 
 struct RandomCase {
@@ -89,8 +90,9 @@ class GraphMaker : GraphParts {
     std::vector<weft::Operand> operands;
     for (int p = 0; p < row.arity; ++p) {
       const bool condition = row.rule == weft::DTypeRule::select && p == 0;
-      const NodeId id = p > 0 && random_.chance(8) && !condition && node(operands.back().node).dtype == operand_dtype
-                            ? operands.back().node : value_of(condition ? weft::bool_ : operand_dtype);
+      NodeId id = p > 0 && random_.chance(8) && !condition && node(operands.back().node).dtype == operand_dtype
+                      ? operands.back().node : value_of(condition && !recipe_.smooth ? weft::bool_ : operand_dtype);
+      if (recipe_.smooth) id = into_domain(op, p, expr(id), random_).id();
       operands.push_back({id, random_map(id, domain)});
     }
     if (random_.chance(8)) {
@@ -127,36 +129,22 @@ class GraphMaker : GraphParts {
   // f64 with derivatives: ops without poles or steps at the values they get.
   void add_smooth() {
     const weft::Expr x = expr(value_of(weft::f64));
-    switch (random_.small(31)) {
-      case 0: keep(log(1.5 + square(x))); return;
-      case 1: keep(sqrt(1 + square(x))); return;
-      case 2: keep(rsqrt(2 + sin(x))); return;
-      case 3: keep(reciprocal(2 + square(x))); return;
-      case 4: keep(log1p(square(x))); return;
-      case 5: keep(expm1(tanh(x))); return;
-      case 6: keep(exp(sin(x))); return;
-      case 7: keep(tan(0.5 * tanh(x))); return;
-      case 8: keep(power(2 + sin(x), cos(x))); return;
-      case 9: keep(power(x, random_.pick({2.0, 3.0}))); return;
-      case 10: keep(where(x > 0.1, x, sin(x))); return;
-      case 11: keep(clip(x, -1.1, 1.3)); return;
-      case 12: keep(remainder(x, 1.7) * sin(x * 3.6959913571644627)); return;   // pi / 0.85: zero where it jumps
-      case 13: case 14: apply(random_.pick({Op::negative, Op::sin, Op::cos, Op::tanh, Op::sigmoid, Op::softplus, Op::erf, Op::abs, Op::relu}), weft::f64, weft::f64, 30); return;
-      case 15: apply(Op::fma, weft::f64, weft::f64, 30); return;
-      case 16: apply(random_.pick({Op::maximum, Op::minimum}), weft::f64, weft::f64, 30); return;
-      case 17: random_.chance(50) ? add_update() : add_reshape(); return;
-      case 18: case 19: add_template(); return;
-      case 20: keep(elementwise(Op::divide, {x, weft::Value(2 + cos(x))})); return;
-      case 21: keep(lgamma(2 + sin(x))); return;
-      case 22: keep(hypot(x, 1.5 + sin(x)) * 0.5); return;
-      case 23: keep(atan2(x, 2 + cos(x))); return;
-      case 24: keep(xlogy(x, 1.5 + sin(x)) * 0.5); return;
-      case 25: keep(log2(2 + sin(x)) - log10(3 + cos(x)) + exp2(sin(x)) - cbrt(2 + sin(x))); return;
-      case 26: keep(asin(0.9 * sin(x)) + acos(0.9 * cos(x)) + atanh(0.8 * sin(x)) - acosh(2 + cos(x))); return;
-      case 27: apply(random_.pick({Op::atan, Op::asinh, Op::erfc}), weft::f64, weft::f64, 30); return;
-      case 28: apply(random_.pick({Op::logaddexp, Op::fmax, Op::fmin, Op::clip_min, Op::clip_max}), weft::f64, weft::f64, 30); return;
-      case 29: add_made([&](const std::vector<weft::Expr>& values) { return RuleTemplates(random_, values, bindings_, recipe_.max_volume).target_at_call(x); }); return;
-      default: apply(random_.pick({Op::add, Op::subtract, Op::multiply, Op::copy}), weft::f64, weft::f64, 40); return;
+    const auto choice = random_.small(100);
+    if (choice < 42) {
+      const Op op = random_.pick(smooth_rows()).op;
+      apply(op, weft::f64, weft::f64, 30);
+    } else if (choice < 54) {
+      apply(random_.pick({Op::add, Op::subtract, Op::multiply, Op::copy}), weft::f64, weft::f64, 40);
+    } else if (choice < 58) {
+      keep(power(x, random_.pick({2.0, 3.0})));
+    } else if (choice < 60) {
+      keep(remainder(x, 1.7) * sin(x * 3.6959913571644627));           // pi / 0.85: zero where it jumps
+    } else if (choice < 67) {
+      random_.chance(50) ? add_update() : add_reshape();
+    } else if (choice < 77) {
+      add_template();
+    } else {
+      add_feature();
     }
   }
 
@@ -218,10 +206,13 @@ class GraphMaker : GraphParts {
 
   std::vector<weft::Expr> values_so_far() {
     std::vector<weft::Expr> values;
-    for (NodeId id : values_) values.push_back(expr(id));
+    for (NodeId id : values_)
+      if (!recipe_.smooth || node(id).dtype == weft::f64) values.push_back(expr(id));
     return values;
   }
-  bool is_small(const weft::Expr& e) const { return e.rank() <= max_rank_ + 1 && volume(e.shape()) <= recipe_.max_volume; }
+  bool is_small(const weft::Expr& e) const {
+    return e.rank() <= max_rank_ + 1 && volume(e.shape()) <= recipe_.max_volume && (!recipe_.smooth || e.dtype() == weft::f64);
+  }
   void add_template() {
     const std::vector<weft::Expr> values = values_so_far();
     for (const weft::Expr& e : GraphTemplates(random_, values, bindings_, recipe_.max_volume, recipe_.transcendental, recipe_.long_chains).make())
@@ -244,8 +235,8 @@ class GraphMaker : GraphParts {
   // A recurrence, or what one rule system says.
   void add_feature() {
     add_made([&](const std::vector<weft::Expr>& values) {
-      if (random_.chance(40)) return RecurrenceTemplates(random_, values, bindings_, recipe_.max_volume).make();
-      return RuleTemplates(random_, values, bindings_, recipe_.max_volume).make();
+      if (random_.chance(40)) return RecurrenceTemplates(random_, values, bindings_, recipe_.max_volume, recipe_.smooth).make();
+      return RuleTemplates(random_, values, bindings_, recipe_.max_volume, recipe_.smooth).make();
     });
   }
 
@@ -261,7 +252,10 @@ class GraphMaker : GraphParts {
     else add_feature();
   }
 
-  static bool is_computed(weft::Kind kind) { return kind == weft::Kind::apply || kind == weft::Kind::recurrence || kind == weft::Kind::reshape; }
+  bool is_computed(weft::Kind kind) const {
+    if (recipe_.smooth && (kind == weft::Kind::update || kind == weft::Kind::fit)) return true;
+    return kind == weft::Kind::apply || kind == weft::Kind::recurrence || kind == weft::Kind::reshape;
+  }
   void choose_outputs() {
     std::vector<NodeId> sinks;
     for (NodeId id : values_)

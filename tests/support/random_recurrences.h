@@ -1,18 +1,19 @@
 // Recurrences in random graphs: scans, accumulators of the user's, their consumers.
 //
 // Bodies are exact ops, so that compiled and interpreted bits must be equal, and most halve or clip their state, so that
-// long folds stay finite.
+// long folds stay finite. Smooth ones, whose gradients are compared with differences, may be any.
 #pragma once
 #include <tuple>
 
 #include <weft/recurrence.h>
 
+#include "smooth_accumulators.h"
 #include "template_parts.h"
 
 class RecurrenceTemplates : TemplateParts {
  public:
-  RecurrenceTemplates(RandomSource& random, const std::vector<weft::Expr>& values, const weft::Bindings& bindings, weft::Index max_volume)
-      : TemplateParts(random, values, bindings, max_volume) {}
+  RecurrenceTemplates(RandomSource& random, const std::vector<weft::Expr>& values, const weft::Bindings& bindings, weft::Index max_volume, bool smooth = false)
+      : TemplateParts(random, values, bindings, max_volume, smooth) {}
 
   // Error where shapes or dtypes do not go together.
   Made make() {
@@ -44,6 +45,7 @@ class RecurrenceTemplates : TemplateParts {
         default: return Accumulator::monoid("largest", 0, [](Expr x) { return x * x; }, [](Expr a, Expr b) { return maximum(a, b); });
       }
     }
+    if (smooth_ && random_.chance(50)) return smooth_accumulator(random_, false);
     switch (random_.small(4)) {
       case 0: return Accumulator::fold("quarter", 0.0, [](Expr s, Expr x) { return s * 0.25 + x; });
       case 1: return Accumulator::fold("leaky", 1.0, [](Expr s, Expr x) { return clip(s - x * 0.5, -8, 8); }, [](Expr s) { return s * s; });
@@ -56,6 +58,7 @@ class RecurrenceTemplates : TemplateParts {
   // Several states; the second value of `changes` is an integer whatever the elements are.
   weft::Accumulator tuple_state(DType dtype) {
     using weft::Accumulator;
+    if (smooth_ && random_.chance(50)) return smooth_accumulator(random_, true);
     if (is_boolean(dtype) || random_.chance(35))
       return Accumulator::fold(
           "changes", std::tuple(0, weft::Scalar::of(weft::i32, 0)),
@@ -76,6 +79,7 @@ class RecurrenceTemplates : TemplateParts {
   }
   weft::Accumulator gated(DType dtype) {
     using weft::Accumulator;
+    if (smooth_ && random_.chance(50)) return Accumulator::fold("weighed", 0.25, [](Expr s, Expr x, Expr w) { return tanh(s) * w + x * x * 0.5; });
     if (is_floating(dtype)) return Accumulator::fold("gated", 0.0, [](Expr s, Expr x, Expr gate) { return where(gate > 0, s * 0.5 + x, s - x * 0.25); });
     if (is_boolean(dtype)) return Accumulator::fold("gated", false, [](Expr s, Expr x, Expr gate) { return where(gate, x, s); });
     return Accumulator::fold("gated", 0, [](Expr s, Expr x, Expr gate) { return where(gate > 1, s + x, s ^ gate); });

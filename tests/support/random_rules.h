@@ -11,12 +11,16 @@
 
 class RuleTemplates : TemplateParts {
  public:
-  RuleTemplates(RandomSource& random, const std::vector<weft::Expr>& values, const weft::Bindings& bindings, weft::Index max_volume)
-      : TemplateParts(random, values, bindings, max_volume) {}
+  RuleTemplates(RandomSource& random, const std::vector<weft::Expr>& values, const weft::Bindings& bindings, weft::Index max_volume, bool smooth = false)
+      : TemplateParts(random, values, bindings, max_volume, smooth) {}
 
   // Error where shapes or dtypes do not go together.
   Made make() {
     const Expr x = any_array();
+    if (smooth_ && x.rank() > 0 && random_.chance(45)) {
+      const auto choice = random_.small(10);
+      return choice < 4 ? smoothly_reduced(x) : choice < 7 ? composed(x) : rearranged(x);
+    }
     switch (random_.small(8)) {
       case 0: return xla(x);
       case 1: return random_.chance(50) ? openvino(x) : target_at_call(x);
@@ -59,6 +63,7 @@ class RuleTemplates : TemplateParts {
   using Op = weft::Op;
 
   Op arithmetic(DType dtype) {
+    if (smooth_) return random_.pick({Op::add, Op::subtract, Op::multiply, Op::maximum, Op::minimum, Op::logaddexp});
     if (is_boolean(dtype)) return random_.pick({Op::logical_and, Op::logical_xor, Op::equal});
     return random_.pick({Op::add, Op::subtract, Op::multiply, Op::maximum, Op::less, Op::greater_equal});
   }
@@ -127,7 +132,7 @@ class RuleTemplates : TemplateParts {
   }
   Made tml(const Expr& given) {
     using weft::tml::Tensor;
-    const DType root = random_.pick({weft::i64, weft::f64, weft::u64});
+    const DType root = smooth_ ? weft::f64 : random_.pick({weft::i64, weft::f64, weft::u64});
     const Expr x = is_boolean(given.dtype()) && random_.chance(60) ? given : given.dtype() == root ? given : cast(given, root);
     if (!has_elements(x)) return {};
     const int least = x.rank() > 1 && random_.chance(70) ? 1 : 0;         // two levels
@@ -167,7 +172,7 @@ class RuleTemplates : TemplateParts {
     if (random_.chance(35)) return weft::Mode::broadcast;
     if (random_.chance(35)) {
       kind = "elemwise, own accumulator";
-      return RecurrenceTemplates(random_, values_, bindings_, max_volume_).one_state(dtype);
+      return RecurrenceTemplates(random_, values_, bindings_, max_volume_, smooth_).one_state(dtype);
     }
     using A = weft::AccumulatorId;
     if (is_boolean(dtype)) return weft::accumulate(random_.pick({A::any, A::all}));
@@ -247,6 +252,47 @@ class RuleTemplates : TemplateParts {
       case 4: return {"any, all" + with, {any(x, axis, options), all(x, axis, options)}};
       case 5: case 8: return {"count_nonzero" + with, {count_nonzero(x, axis, options)}};
       default: return {"bitwise folds" + with, {reduce_or(x, axis, options), reduce_and(x, axis, options), reduce_xor(x, axis, options)}};
+    }
+  }
+
+  // Reductions with derivatives: also by the initial value, and with a mask that moves with x.
+  Made smoothly_reduced(const Expr& x) {
+    const int axis = axis_of(x);
+    const bool several = x.rank() > 1 && random_.chance(30);
+    const Axes axes = several ? weft::all_axes : Axes(axis);
+    weft::ReduceOptions options;
+    options.keepdims = random_.chance(30);
+    if (random_.chance(50)) options.where = random_.chance(60) ? x < 0.7 : thinned(x) != along(x, {});
+    const auto kind = random_.small(10);
+    const bool takes_initial = kind != 4 && kind != 5 && kind != 6;
+    if (takes_initial && (static_cast<bool>(options.where) || random_.chance(60))) options.initial = random_.chance(50) ? weft::Value(random_.uniform()) : weft::Value(along(x, {}));
+    if (!has_elements(x)) return {};
+    const std::string with = options.where ? " where" : options.initial ? " initial" : "";
+    switch (kind) {
+      case 0: return {"sum" + with, {sum(x, axes, options)}};
+      case 1: return {"prod" + with, {prod(x, axes, options)}};
+      case 2: return {"max" + with, {max(x, axes, options)}};
+      case 3: return {"min" + with, {min(x, axes, options)}};
+      case 4: return {"mean" + with, {mean(x, axes, options)}};
+      case 5: return {"var" + with, {var(x, axes, options)}};
+      case 6: return {"std" + with, {weft::std(x, axes, options)}};
+      case 7: case 8: return {"norm" + with, {norm(x, axes, options)}};
+      default: return {"logsumexp" + with, {logsumexp(x, axes, options)}};
+    }
+  }
+  Made composed(const Expr& x) {
+    const int axis = axis_of(x);
+    if (!has_elements(x)) return {};
+    switch (random_.small(6)) {
+      case 0: return {"softmax", {softmax(x, axis)}};
+      case 1: return {"log_softmax", {log_softmax(x, axis)}};
+      case 2: {
+        const Expr row = x.slice(std::vector<weft::Slice>(static_cast<std::size_t>(x.rank() - 1), weft::Slice(0)));
+        return {"layer_norm", {layer_norm(x, 1 + row * 0.5, row, -1, 0.1)}};
+      }
+      case 3: return {"gelu", {gelu(x)}};
+      case 4: return {"silu", {silu(x)}};
+      default: return {"one-sided clip", {random_.chance(50) ? clip(x, along(x, {}) - 1, std::nullopt) : clip(x, std::nullopt, 0.9)}};
     }
   }
 };

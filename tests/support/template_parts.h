@@ -25,8 +25,9 @@ class TemplateParts {
   using Index = weft::Index;
   using Shape = weft::Shape;
 
-  TemplateParts(RandomSource& random, const std::vector<Expr>& values, const weft::Bindings& bindings, Index max_volume)
-      : random_(random), values_(values), bindings_(bindings), max_volume_(max_volume) {}
+  // smooth: f64 only, and what is made has derivatives.
+  TemplateParts(RandomSource& random, const std::vector<Expr>& values, const weft::Bindings& bindings, Index max_volume, bool smooth = false)
+      : random_(random), values_(values), bindings_(bindings), max_volume_(max_volume), smooth_(smooth) {}
 
   Index size(const Extent& extent) const { return extent.evaluate(bindings_); }
   Index size(const Expr& x, int axis) const { return size(x.shape()[static_cast<std::size_t>(axis)]); }
@@ -76,4 +77,5 @@ class TemplateParts {
   const std::vector<Expr>& values_;
   const weft::Bindings& bindings_;
   Index max_volume_;
+  bool smooth_;
 };
