@@ -50,7 +50,7 @@ std::set<std::string> keys_of(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("gradients of random graphs agree with central differences, those of gradients too, and forward mode with reverse mode") {
-  const std::uint64_t count = from_environment("WEFT_PROPERTY_GRADIENTS", 240), first = from_environment("WEFT_PROPERTY_SEED", 1);
+  const std::uint64_t count = from_environment("WEFT_PROPERTY_GRADIENTS", 200), first = from_environment("WEFT_PROPERTY_SEED", 1);
   const std::uint64_t jobs = from_environment("WEFT_PROPERTY_JOBS", 2), twice = from_environment("WEFT_PROPERTY_TWICE", 8);
   const SeedCheck check = [&](std::uint64_t seed, std::string& note) {
     GradientCount counted;
