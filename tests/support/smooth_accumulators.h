@@ -5,6 +5,7 @@
 
 #include <weft/recurrence.h>
 
+#include "moments.h"
 #include "random_source.h"
 
 inline weft::Accumulator smooth_accumulator(RandomSource& random, bool several_states) {
@@ -12,15 +13,7 @@ inline weft::Accumulator smooth_accumulator(RandomSource& random, bool several_s
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (several_states) {
     switch (random.small(4)) {
-      case 0:
-        return Accumulator::fold(
-            "moments", std::tuple(0.0, 0.0, 0.0),
-            [](auto state, Expr x) {
-              const auto [n, mean, m2] = state;
-              const Expr count = n + 1, delta = x - mean, next = mean + delta / count;
-              return std::tuple(count, next, m2 + delta * (x - next));
-            },
-            [](Expr n, Expr mean, Expr m2) { return std::tuple(mean, m2 / (n + 1)); });
+      case 0: return moments();
       case 1:
         return Accumulator::monoid(
             "online_logsumexp", std::tuple(-infinity, 0.0), [](Expr x) { return std::tuple(x, 1.0); },
