@@ -32,7 +32,6 @@ class Costs {
  public:
   Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
       : graph_(graph), hints_(hints), costs_(nest.axes.size()) {
-    const int self = nest.nodes.empty() ? -1 : schedule.nest_of[nest.nodes.front().node.value];
     for (const Placed& placed : nest.nodes) {
       const Node& node = graph.node(placed.node);
       double volume = 1;
@@ -40,7 +39,7 @@ class Costs {
       arithmetic_ += 0.25 * volume;
       for (int k = 0; k < graph.arity(placed.node); ++k) {
         const NodeId array = graph.operand(placed.node, k);
-        if (schedule.nest_of[array.value] == self && self >= 0) continue;
+        if (nest.find(array)) continue;
         const AxisMap& map = graph.map(placed.node, k);
         const Dims strides = strides_of(array);
         for (std::size_t d = 0; d < map.size() && node.kind == Kind::apply; ++d)

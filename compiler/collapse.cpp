@@ -59,9 +59,8 @@ class Collapser {
         const Node& operand = graph_.node(id);
         const AxisMap& map = graph_.map(placed.node, k);
         if (node.kind == Kind::update || operand.kept == 0) continue;
-        const bool made_here = schedule_.nest_of[id.value] >= 0 && schedule_.nest_of[id.value] == schedule_.nest_of[placed.node.value];
         const bool reads_index = operand.kind == Kind::iota;
-        if (made_here) continue;
+        if (nest_.find(id)) continue;
         if (reads_index) {
           for (const AxisRef& ref : map)
             if (ref.axis >= 0 && (placed.axes[static_cast<std::size_t>(ref.axis)] == outer || placed.axes[static_cast<std::size_t>(ref.axis)] == inner)) return false;

@@ -37,9 +37,8 @@ bool are_distinct(const std::vector<int>& axes) {
 
 class Grouper {
  public:
-  Grouper(const Graph& graph, const Hints& hints, std::vector<int>& nest_of)
-      : graph_(graph), hints_(hints), preference_(graph, hints), nest_of_(nest_of), waiting_(graph.size(), false), known_(graph.size(), false), is_output_(graph.size(), false), place_of_(graph.size()) {
-    nest_of_.assign(graph.size(), -1);
+  Grouper(const Graph& graph, const Hints& hints)
+      : graph_(graph), hints_(hints), preference_(graph, hints), nest_of_(graph.size(), -1), waiting_(graph.size(), false), known_(graph.size(), false), is_output_(graph.size(), false), place_of_(graph.size()) {
     for (NodeId output : graph.outputs) is_output_[output.value] = true;
   }
 
@@ -211,15 +210,12 @@ class Grouper {
 
   // Nests in execution order, nodes in id order.
   std::vector<Nest> finish() {
-    std::vector<int> number(drafts_.size(), -1);
     std::vector<Nest> nests;
     for (int draft : order_) {
       Nest& nest = drafts_[static_cast<std::size_t>(draft)].nest;
       std::sort(nest.nodes.begin(), nest.nodes.end(), [](const Placed& a, const Placed& b) { return a.node < b.node; });
-      number[static_cast<std::size_t>(draft)] = static_cast<int>(nests.size());
       nests.push_back(std::move(nest));
     }
-    for (int& nest : nest_of_) if (nest >= 0) nest = number[static_cast<std::size_t>(nest)];
     return nests;
   }
 
@@ -341,7 +337,7 @@ class Grouper {
   const Graph& graph_;
   const Hints& hints_;
   const RootPreference preference_;
-  std::vector<int>& nest_of_;
+  std::vector<int> nest_of_;                           // by node: its draft
   std::vector<bool> waiting_, known_, is_output_;
   std::vector<std::size_t> place_of_;                  // index into the nodes of its draft
   std::vector<Draft> drafts_;                          // in order of creation
@@ -351,8 +347,6 @@ class Grouper {
 
 }  // namespace
 
-std::vector<Nest> group_nests(const Graph& graph, const Hints& hints, std::vector<int>& nest_of) {
-  return Grouper(graph, hints, nest_of).run();
-}
+std::vector<Nest> group_nests(const Graph& graph, const Hints& hints) { return Grouper(graph, hints).run(); }
 
 }  // namespace weft

@@ -4,6 +4,8 @@
 
 #include <weft/recurrence.h>
 
+#include "recompute.h"
+
 namespace weft {
 
 int op_cost(Op op) {
@@ -37,19 +39,21 @@ int node_cost(const Node& node) {
   return std::min(cost, 1000);
 }
 
+const Placed* Nest::find(NodeId id) const {
+  const auto at = std::lower_bound(nodes.begin(), nodes.end(), id, [](const Placed& placed, NodeId wanted) { return placed.node < wanted; });
+  return at != nodes.end() && at->node == id ? &*at : nullptr;
+}
+
 Schedule make_schedule(const Graph& graph, const Hints& hints) {
   Schedule schedule;
-  schedule.nests = group_nests(graph, hints, schedule.nest_of);
+  schedule.nests = group_nests(graph, hints);
+  if (schedule.nests.size() > 1) make_cheap_values_again(graph, hints, schedule.nests);
   schedule.stored.assign(graph.size(), false);
   for (NodeId output : graph.outputs) schedule.stored[output.value] = true;
-  for (std::size_t index = 0; index < graph.size(); ++index) {
-    const NodeId user = id_of(index);
-    if (schedule.nest_of[index] < 0) continue;
-    for (int k = 0; k < graph.arity(user); ++k) {
-      const NodeId made = memory_of(graph, graph.operand(user, k));
-      if (schedule.nest_of[made.value] >= 0 && schedule.nest_of[made.value] != schedule.nest_of[index]) schedule.stored[made.value] = true;
-    }
-  }
+  for (const Nest& nest : schedule.nests)
+    for (const Placed& placed : nest.nodes)
+      for (int k = 0; k < graph.arity(placed.node); ++k)
+        if (const NodeId made = memory_of(graph, graph.operand(placed.node, k)); is_scheduled(graph.node(made)) && !nest.find(made)) schedule.stored[made.value] = true;
   for (Nest& nest : schedule.nests) {
     collapse_axes(graph, hints, schedule, nest);
     arrange(graph, hints, schedule, nest);
@@ -110,24 +114,25 @@ std::string to_text(const Graph& graph, const Schedule& schedule) {
 }
 
 void verify(const Graph& graph, const Schedule& schedule) {
-  std::vector<int> seen(graph.size(), 0);
+  std::vector<std::size_t> made_in(graph.size(), 0);           // 1 + the last nest that ran the node
   for (std::size_t n = 0; n < schedule.nests.size(); ++n) {
+    const Nest& nest = schedule.nests[n];
     std::vector<NodeId> order;
-    collect(schedule.nests[n].root, order);
-    WEFT_ASSERT(order.size() == schedule.nests[n].nodes.size(), "S1: nest ", n, " runs ", order.size(), " nodes of ", schedule.nests[n].nodes.size());
+    collect(nest.root, order);
+    WEFT_ASSERT(order.size() == nest.nodes.size(), "S1: nest ", n, " runs ", order.size(), " nodes of ", nest.nodes.size());
     for (NodeId id : order) {
-      WEFT_ASSERT(schedule.nest_of[id.value] == static_cast<int>(n) && !seen[id.value], "S1: %", id.value, " runs twice or in a foreign nest");
+      WEFT_ASSERT(nest.find(id) && (made_in[id.value] == 0 || (made_in[id.value] <= n && !schedule.stored[id.value])), "S1: %", id.value, " runs twice or in a foreign nest");
       for (int k = 0; k < graph.arity(id); ++k) {
         const NodeId made = memory_of(graph, graph.operand(id, k));
-        if (schedule.nest_of[made.value] < 0) continue;
-        WEFT_ASSERT(schedule.nest_of[made.value] < static_cast<int>(n) ? schedule.stored[made.value] : seen[made.value] != 0,
+        if (!is_scheduled(graph.node(made))) continue;
+        WEFT_ASSERT(nest.find(made) ? made_in[made.value] == n + 1 : made_in[made.value] != 0 && schedule.stored[made.value],
                     "S3: %", id.value, " reads %", made.value, " before it is made");
       }
-      seen[id.value] = 1;
+      made_in[id.value] = n + 1;
     }
   }
   for (std::size_t index = 0; index < graph.size(); ++index)
-    WEFT_ASSERT(seen[index] || !is_scheduled(graph.node(id_of(index))), "S1: %", index, " is not scheduled");
+    WEFT_ASSERT(made_in[index] != 0 || !is_scheduled(graph.node(id_of(index))), "S1: %", index, " is not scheduled");
 }
 
 }  // namespace weft

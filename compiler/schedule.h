@@ -3,7 +3,8 @@
 // A Nest is a set of nodes that share one outermost axis (the root) and run as one stage. Its loops form a tree: several
 // inner loops per outer iteration are normal (a softmax is three loops over j inside one loop over i).
 //
-//   S1 each live node has one home loop      S2 it sits under loops covering its domain
+//   S1 each live node has one home loop in a nest; only elementwise values that are not stored run in several nests
+//   S2 it sits under loops covering its domain
 //   S3 producers come first, or are stored by an earlier nest
 //   S4 only the root is split over threads   S5 lanes only innermost
 //   S7 a loop over an axis that carries a recurrence is serial, and its axes nest in visiting order
@@ -69,11 +70,12 @@ struct Nest {
   Index block = 0;                                     // > 0: values that follow the root alone run as vectors over blocks
   int lanes = -1;                                      // the axis that runs as vectors
   Level root;                                          // var.axis == -1 for a nest without axes
+
+  const Placed* find(NodeId id) const;                 // null if the nest does not run it
 };
 
 struct Schedule {
   std::vector<Nest> nests;
-  std::vector<int> nest_of;                            // by node id; -1: input, constant, iota, extent or reshape
   std::vector<bool> stored;                            // by node id: has an array (an output, or read by a later nest)
 };
 
@@ -86,7 +88,7 @@ inline NodeId memory_of(const Graph& graph, NodeId id) {
   return id;
 }
 
-std::vector<Nest> group_nests(const Graph& graph, const Hints& hints, std::vector<int>& nest_of);   // group.cpp
+std::vector<Nest> group_nests(const Graph& graph, const Hints& hints);                               // group.cpp
 void collapse_axes(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);   // collapse.cpp
 void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);         // arrange.cpp
 Schedule make_schedule(const Graph& graph, const Hints& hints);                                      // schedule.cpp

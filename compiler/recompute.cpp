@@ -1,0 +1,157 @@
+#include "recompute.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace weft {
+namespace {
+
+constexpr double dear = 1000;           // more than any array costs
+constexpr int max_depth = 6;            // of the expressions that are made again
+
+// Costs in vector instructions for each 64 bytes: what is made again competes with memory of its own speed.
+struct MemoryCost {
+  double read, write;
+};
+MemoryCost memory_cost(double bytes) {
+  if (bytes <= 1 << 18) return {1, 1};                 // second level of cache
+  if (bytes <= 1 << 24) return {6, 10};                // third level
+  return {20, 40};                                     // a write fetches the line first
+}
+
+class Recompute {
+ public:
+  Recompute(const Graph& graph, const Hints& hints, std::vector<Nest>& nests)
+      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(graph.size(), false), reads_(nests.size()) {
+    for (NodeId output : graph.outputs) is_output_[output.value] = true;
+    for (std::size_t n = 0; n < nests.size(); ++n)
+      for (const Placed& placed : nests[n].nodes) {
+        runs_in_[placed.node.value].push_back(n);
+        placed_[{placed.node, n}] = placed.axes;
+        for (int k = 0; k < graph.arity(placed.node); ++k) reads_[n].insert(graph.operand(placed.node, k));
+      }
+  }
+
+  void run() {
+    for (std::size_t k = graph_.size(); k-- > 0;) consider(id_of(k));       // readers before what they read
+    for (Nest& nest : nests_) nest.nodes.clear();
+    for (const auto& [key, axes] : placed_) nests_[key.second].nodes.push_back({key.first, axes});
+    std::erase_if(nests_, [](const Nest& nest) { return nest.nodes.empty(); });
+  }
+
+ private:
+  double elements(NodeId id) const {
+    double count = 1;
+    for (const Extent& extent : graph_.node(id).shape()) count *= std::max(1.0, static_cast<double>(extent.evaluate(hints_.bindings)));
+    return count;
+  }
+  MemoryCost cost_of_array(NodeId id) const { return memory_cost(elements(id) * static_cast<double>(size_of(graph_.node(id).dtype))); }
+  bool is_simple(NodeId id) const {
+    const Node& node = graph_.node(id);
+    return node.kind == Kind::apply && node.mode != Mode::accumulate && !is_output_[id.value];
+  }
+
+  // What an operand costs in a nest, for each 64 bytes of its reader: read, or made again if that is less.
+  double cost_of_operand(NodeId id, std::size_t nest, double of_elements, int depth) const {
+    if (placed_.contains({id, nest})) return 0;
+    const Node& node = graph_.node(id);
+    if (node.kind == Kind::extent || node.kind == Kind::iota || (node.kind == Kind::constant && node.kept == 0)) return 1;
+    const double share = std::min(1.0, elements(id) / of_elements);
+    const double read = share * (reads_[nest].contains(id) ? 1 : cost_of_array(id).read);
+    if (!is_simple(id)) return read;
+    const double from_memory = read + (is_stored(id) ? 0 : share * cost_of_array(id).write);
+    return std::min(from_memory, share * cost_of_node(id, nest, depth - 1, from_memory / share));
+  }
+  // Anything above `limit` counts as dear: no more is looked at than it pays for.
+  double cost_of_node(NodeId id, std::size_t nest, int depth, double limit) const {
+    double cost = op_cost(graph_.node(id).op);
+    for (int k = 0; k < graph_.arity(id) && cost <= limit; ++k) cost += cost_of_operand(graph_.operand(id, k), nest, elements(id), depth);
+    return depth <= 0 || cost > limit ? dear : cost;
+  }
+  // Whether a nest reads it from memory in any case, as things stand.
+  bool is_stored(NodeId id) const {
+    if (!is_simple(id)) return true;
+    for (NodeId user : graph_.users(id))
+      for (std::size_t nest : runs_in_[user.value]) if (!placed_.contains({id, nest})) return true;
+    return false;
+  }
+
+  // The axes of a node in a nest that reads it; false if one of its readers takes it at another index, or if it would take
+  // a root from the nest.
+  bool bind(NodeId id, std::size_t n, std::vector<int>& axes) const {
+    const Node& node = graph_.node(id);
+    const Nest& nest = nests_[n];
+    axes.assign(node.domain.size(), -1);
+    for (NodeId user : graph_.users(id)) {
+      const auto reader = placed_.find({user, n});
+      if (reader == placed_.end()) continue;
+      if (graph_.node(user).kind != Kind::apply) return false;
+      for (int k = 0; k < graph_.arity(user); ++k) {
+        if (graph_.operand(user, k) != id) continue;
+        const AxisMap& map = graph_.map(user, k);
+        for (std::size_t d = 0; d < map.size(); ++d) {
+          if (node.domain[d].is(1)) continue;
+          if (!map[d].is_identity() || !(graph_.node(user).domain[static_cast<std::size_t>(map[d].axis)] == node.domain[d])) return false;
+          const int axis = reader->second[static_cast<std::size_t>(map[d].axis)];
+          if (axes[d] >= 0 && axes[d] != axis) return false;
+          axes[d] = axis;
+        }
+      }
+    }
+    std::uint64_t bits = 0;
+    for (int axis : axes) {
+      if (axis >= 0 && (bits >> axis & 1)) return false;
+      if (axis >= 0) bits |= std::uint64_t{1} << axis;
+    }
+    return nest.roots != 0 && (nest.roots & bits) == nest.roots;
+  }
+
+  void consider(NodeId id) {
+    if (!is_simple(id) || runs_in_[id.value].empty()) return;
+    const std::size_t home = runs_in_[id.value][0];
+    std::set<std::size_t> readers;
+    for (NodeId user : graph_.users(id)) {
+      if (graph_.node(user).kind == Kind::reshape) return;                 // read from memory
+      readers.insert(runs_in_[user.value].begin(), runs_in_[user.value].end());
+    }
+    const bool used_at_home = readers.erase(home) > 0;
+    if (readers.empty()) return;
+    const MemoryCost memory = cost_of_array(id);
+    double kept = memory.write, again = 0;
+    std::vector<std::vector<int>> axes;
+    for (std::size_t nest : readers) {
+      axes.emplace_back();
+      if (!bind(id, nest, axes.back())) return;
+      kept += memory.read;
+    }
+    for (std::size_t nest : readers) again += cost_of_node(id, nest, max_depth, kept);
+    if (!used_at_home) again -= op_cost(graph_.node(id).op);
+    if (again >= kept) return;
+    std::size_t next = 0;
+    for (std::size_t nest : readers) {
+      runs_in_[id.value].push_back(nest);
+      placed_[{id, nest}] = std::move(axes[next++]);
+      for (int k = 0; k < graph_.arity(id); ++k) reads_[nest].insert(graph_.operand(id, k));
+    }
+    if (used_at_home) return;
+    runs_in_[id.value].erase(runs_in_[id.value].begin());
+    placed_.erase({id, home});
+  }
+
+  const Graph& graph_;
+  const Hints& hints_;
+  std::vector<Nest>& nests_;
+  std::vector<std::vector<std::size_t>> runs_in_;      // by node: its own nest first
+  std::vector<bool> is_output_;
+  std::vector<std::set<NodeId>> reads_;                // by nest: arrays and values that are at hand
+  std::map<std::pair<NodeId, std::size_t>, std::vector<int>> placed_;
+};
+
+}  // namespace
+
+void make_cheap_values_again(const Graph& graph, const Hints& hints, std::vector<Nest>& nests) {
+  Recompute(graph, hints, nests).run();
+}
+
+}  // namespace weft

@@ -1,0 +1,70 @@
+// Values that several nests read: stored, or made again.
+#include <weft/function.h>
+#include <weft/grad.h>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+struct Sizes {
+  int nests;
+  Index temporary_bytes;
+};
+Sizes sizes_of(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Dims>& shapes) {
+  std::vector<Array> arrays;
+  for (std::size_t k = 0; k < shapes.size(); ++k) arrays.push_back(Array::empty(inputs[k].dtype(), shapes[k]));
+  const Function f = compile(outputs, inputs, checked());
+  const Call call = f.bind(arrays, f(arrays));
+  return {call.loop_nests(), call.temporary_bytes()};
+}
+
+}  // namespace
+
+TEST_CASE("softmax over everything: exponentials of a large array are computed again, those of a small one are stored") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"});
+  const Expr e = exp(x - max(x)), y = e / sum(e);
+  constexpr Index large = 5'000'000, small = 20'000;
+  CHECK(sizes_of({y}, {x}, {{large}}).temporary_bytes < large);                  // partial results alone
+  CHECK(sizes_of({y}, {x}, {{small}}).temporary_bytes >= small * 4);
+}
+
+TEST_CASE("the backward nest makes cheap values again and reads dear ones") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"});
+  constexpr Index n = 6'000'000;
+  const auto gradient_of = [&](const Expr& y) {                    // the loss must be known before its gradient
+    const Expr loss = sqrt(sum(square(y)));
+    return std::vector<Expr>{loss, grad(loss, {x})[0]};
+  };
+  const Sizes cheap = sizes_of(gradient_of(x * 0.5 + 1), {x}, {{n}});
+  CHECK(cheap.nests == 2);
+  CHECK(cheap.temporary_bytes < n);
+  Expr dear = x;
+  for (int k = 0; k < 8; ++k) dear = power(dear, 1.5 + 0.25 * k);
+  const Sizes stored = sizes_of({sqrt(sum(dear)), dear / sum(dear)}, {x}, {{n}});
+  CHECK(stored.temporary_bytes >= n * 4);
+}
+
+TEST_CASE("values made again have the bits of those made first, over several nests and through rows") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"});
+  const Expr z = square(x * w), y = z / (1 + z), total = sum(y), centred = y - total, spread = sum(square(centred));
+  const Expr out = centred / sqrt(spread) + max(y, 1, true);
+  const std::vector<Expr> outputs{out, grad(sum(out * out * y), {w})[0]};
+  for (const Dims& shape : {Dims{3, 5}, Dims{300, 700}, Dims{1700, 800}, Dims{3000, 2100}}) {
+    const Function f = compile(outputs, {x, w}, checked());
+    check_call(f, {uniform(f32, shape, 1), uniform(f32, {shape[1]}, 2)});
+  }
+}
+
+TEST_CASE("a value that is read at another index is stored") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"});
+  const Expr y = x + 1;
+  constexpr Index n = 6'000'000;
+  CHECK(sizes_of({y / sum(y) + flip(y, 0)}, {x}, {{n}}).temporary_bytes >= n * 4);
+  check_call(compile({y / sum(y) + flip(y, 0)}, {x}, checked()), {uniform(f32, {5000})});
+}
