@@ -98,7 +98,8 @@ Expr logsumexp(const Expr& x, const Axes& axes, const ReduceOptions& options) {
   const Expr shift = where(isfinite(top), top, 0);
   Expr total = fold_axes(exp(wide - shift), AccumulatorId::sum, reducer.axes(), true, compute);
   if (initial) total = total + exp(initial - shift);
-  const Expr all_dims = cast(log(total) + shift, result);
+  const Expr logarithm = where(total != 0, log(total), -std::numeric_limits<double>::infinity());   // no gradient where nothing adds up
+  const Expr all_dims = cast(logarithm + shift, result);
   return options.keepdims || reducer.axes().empty() ? all_dims : squeeze(all_dims, reducer.axes());
 }
 

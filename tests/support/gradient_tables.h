@@ -97,6 +97,7 @@ inline void add_branches(std::vector<GradientRow>& rows) {
   rows.push_back({"std of equals", {{2, 2, 2}}, [](const Xs& x) { return weft::std(x[0]); }, {{0, 0, 0}}, hessian_of(Values(9, 0.0))});
   rows.push_back({"std of equals, added to something", {{2, 2}}, [](const Xs& x) { return weft::std(x[0]) + sum(x[0] * x[0]); }, {{4, 4}}, diagonal({2, 2})});
   rows.push_back({"layer_norm of equals", {{2, 2}}, [](const Xs& x) { return sum(layer_norm(x[0], x[0], x[0]) * x[0]); }, {{4, 4}}});
+  rows.push_back({"logsumexp of -infinity", {{-infinity, -infinity}}, [](const Xs& x) { return logsumexp(x[0]); }, {{0, 0}}, diagonal({0, 0})});
   rows.push_back({"logsumexp beside -infinity", {{-infinity, 1}}, [](const Xs& x) { return logsumexp(x[0]); }, {{0, 1}}, hessian_of({0, 0, 0, 0})});
 }
 
