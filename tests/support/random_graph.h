@@ -93,6 +93,7 @@ class GraphMaker : GraphParts {
       NodeId id = p > 0 && random_.chance(8) && !condition && node(operands.back().node).dtype == operand_dtype
                       ? operands.back().node : value_of(condition && !recipe_.smooth ? weft::bool_ : operand_dtype);
       if (recipe_.smooth) id = into_domain(op, p, expr(id), random_).id();
+      if (op == Op::signbit || (op == Op::copysign && p == 1)) id = with_sign(id);
       operands.push_back({id, random_map(id, domain)});
     }
     if (random_.chance(8)) {
@@ -100,6 +101,12 @@ class GraphMaker : GraphParts {
       if (may_grow(domain, extra)) domain.insert(domain.begin(), extra), shift_axes(operands);
     }
     return finish(op, dtype, domain, std::move(operands), fold_chance);
+  }
+  // Which sign a computed NaN has depends on the order of operands that an instruction was given: where signs are read it is
+  // a number.
+  NodeId with_sign(NodeId id) {
+    const bool computed = node(id).kind == weft::Kind::apply || node(id).kind == weft::Kind::recurrence;
+    return computed && is_floating(node(id).dtype) ? where(isnan(expr(id)), 1, expr(id)).id() : id;
   }
   static void shift_axes(std::vector<weft::Operand>& operands) {
     for (weft::Operand& operand : operands)
