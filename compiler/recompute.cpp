@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "drafts.h"
+
 namespace weft {
 namespace {
 
@@ -80,30 +82,14 @@ class Recompute {
   // The axes of a node in a nest that reads it; false if one of its readers takes it at another index, or if it would take
   // a root from the nest.
   bool bind(NodeId id, std::size_t n, std::vector<int>& axes) const {
-    const Node& node = graph_.node(id);
     const Nest& nest = nests_[n];
-    axes.assign(node.domain.size(), -1);
+    axes.assign(graph_.node(id).domain.size(), -1);
     for (NodeId user : graph_.users(id)) {
       const auto reader = placed_.find({user, n});
       if (reader == placed_.end()) continue;
-      if (graph_.node(user).kind != Kind::apply) return false;
-      for (int k = 0; k < graph_.arity(user); ++k) {
-        if (graph_.operand(user, k) != id) continue;
-        const AxisMap& map = graph_.map(user, k);
-        for (std::size_t d = 0; d < map.size(); ++d) {
-          if (node.domain[d].is(1)) continue;
-          if (!map[d].is_identity() || !(graph_.node(user).domain[static_cast<std::size_t>(map[d].axis)] == node.domain[d])) return false;
-          const int axis = reader->second[static_cast<std::size_t>(map[d].axis)];
-          if (axes[d] >= 0 && axes[d] != axis) return false;
-          axes[d] = axis;
-        }
-      }
+      if (graph_.node(user).kind != Kind::apply || !follow_reader(graph_, id, user, reader->second, axes)) return false;
     }
-    std::uint64_t bits = 0;
-    for (int axis : axes) {
-      if (axis >= 0 && (bits >> axis & 1)) return false;
-      if (axis >= 0) bits |= std::uint64_t{1} << axis;
-    }
+    const std::uint64_t bits = bits_of(axes);
     return nest.roots != 0 && (nest.roots & bits) == nest.roots;
   }
 

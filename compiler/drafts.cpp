@@ -1,0 +1,189 @@
+#include "drafts.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace weft {
+namespace {
+
+constexpr std::size_t max_axes = 48;
+
+// Whether loops over these axes can nest in this order: no recurrence of the nest wants another one.
+bool nests_in(const Draft& draft, const std::vector<int>& order) {
+  if (order.size() < 2 || draft.nested.empty()) return true;
+  for (const auto& [outer, inner] : draft.nested)
+    if (std::find(order.begin(), order.end(), outer) == order.end() && std::find(order.begin(), order.end(), inner) == order.end()) continue;
+    else {
+      const auto a = std::find(order.begin(), order.end(), outer), b = std::find(order.begin(), order.end(), inner);
+      if (a == order.end() || b == order.end() || a > b) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+bool are_distinct(const std::vector<int>& axes) {
+  for (std::size_t a = 0; a < axes.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) if (axes[a] >= 0 && axes[a] == axes[b]) return false;
+  return true;
+}
+
+bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes) {
+  if (graph.node(reader).kind == Kind::update) return false;
+  const Node& node = graph.node(id);
+  for (int k = 0; k < graph.arity(reader); ++k) {
+    if (graph.operand(reader, k) != id) continue;
+    const AxisMap& map = graph.map(reader, k);
+    for (std::size_t d = 0; d < map.size(); ++d) {
+      if (node.domain[d].is(1)) continue;
+      if (!map[d].is_identity() || !(graph.node(reader).domain[static_cast<std::size_t>(map[d].axis)] == node.domain[d])) return false;
+      const int axis = reader_axes[static_cast<std::size_t>(map[d].axis)];
+      if (axes[d] >= 0 && axes[d] != axis) return false;
+      axes[d] = axis;
+    }
+  }
+  return are_distinct(axes);
+}
+
+Drafts::Drafts(const Graph& graph, const Hints& hints)
+    : graph_(graph), hints_(hints), preference_(graph, hints), draft_of_(graph.size(), -1), place_of_(graph.size()) {}
+
+int Drafts::add() {
+  drafts_.emplace_back();
+  return static_cast<int>(drafts_.size()) - 1;
+}
+
+Nest Drafts::take(int draft) {
+  Nest nest = std::move(drafts_[static_cast<std::size_t>(draft)].nest);
+  std::sort(nest.nodes.begin(), nest.nodes.end(), [](const Placed& a, const Placed& b) { return a.node < b.node; });
+  return nest;
+}
+
+// The axes of `id` that values made in this nest fix; false if they contradict each other.
+bool Drafts::bind_made(NodeId id, int nest, std::vector<int>& axes, std::uint64_t& folded) const {
+  const Draft& draft = drafts_[static_cast<std::size_t>(nest)];
+  for (int k = 0; k < graph_.arity(id); ++k) {
+    const NodeId made = graph_.operand(id, k);
+    if (draft_of_[made.value] != nest) continue;
+    const Placed& placed = draft.nest.nodes[place_of_[made.value]];
+    const AxisMap& map = graph_.map(id, k);
+    for (std::size_t d = 0; d < placed.axes.size(); ++d) {
+      if (placed.axes[d] < 0) continue;
+      if (d >= map.size()) { folded |= std::uint64_t{1} << placed.axes[d]; continue; }
+      int& bound = axes[static_cast<std::size_t>(map[d].axis)];
+      if (bound >= 0 && bound != placed.axes[d]) return false;
+      bound = placed.axes[d];
+    }
+  }
+  return are_distinct(axes);
+}
+
+// Prefers the axes along which the nest already reads the same arrays.
+void Drafts::bind_shared_arrays(NodeId id, const Draft& draft, std::vector<int>& axes) const {
+  const Node& node = graph_.node(id);
+  for (int k = 0; k < graph_.arity(id); ++k) {
+    const AxisMap& map = graph_.map(id, k);
+    for (std::size_t d = 0; d < map.size(); ++d) {
+      if (map[d].axis < 0 || axes[static_cast<std::size_t>(map[d].axis)] >= 0) continue;
+      auto found = draft.array_axes.find({graph_.operand(id, k), static_cast<int>(d)});
+      if (found == draft.array_axes.end() || std::find(axes.begin(), axes.end(), found->second) != axes.end()) continue;
+      const auto axis = static_cast<std::size_t>(map[d].axis);
+      if (draft.nest.axes[static_cast<std::size_t>(found->second)].extent == node.domain[axis] && !node.domain[axis].is(1)) axes[axis] = found->second;
+    }
+  }
+}
+
+// Binds what is left to free axes of equal extent, then to new axes.
+bool Drafts::bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, bool may_add) const {
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    if (node.domain[d].is(1) || axes[d] >= 0) continue;
+    for (std::size_t a = 0; a < draft.nest.axes.size() && axes[d] < 0; ++a)
+      if (draft.nest.axes[a].extent == node.domain[d] && std::find(axes.begin(), axes.end(), static_cast<int>(a)) == axes.end())
+        axes[d] = static_cast<int>(a);
+    if (axes[d] >= 0) continue;
+    if (!may_add || draft.nest.axes.size() >= max_axes) return false;
+    axes[d] = static_cast<int>(draft.nest.axes.size());
+    draft.nest.axes.push_back({node.domain[d], node.domain[d].evaluate(hints_.bindings)});
+  }
+  return true;
+}
+
+// Whether sharing these roots would cost the node, or those that are there, a better one.
+bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const {
+  if (roots == draft.roots && roots == mine) return false;
+  AxisUses own, joined = draft.uses;
+  std::vector<int> numbers(axes.size(), -1);          // the node's own axes, as a nest of its own
+  std::vector<NestAxis> own_axes;
+  std::uint64_t own_roots = 0;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    if (axes[d] < 0) continue;
+    numbers[d] = static_cast<int>(own_axes.size());
+    if (mine >> axes[d] & 1) own_roots |= std::uint64_t{1} << own_axes.size();
+    own_axes.push_back(draft.nest.axes[static_cast<std::size_t>(axes[d])]);
+  }
+  preference_.add(id, numbers, own);
+  preference_.add(id, axes, joined);
+  return preference_.should_part({own, own_roots, own_axes, static_cast<int>(own_axes.size())}, {draft.uses, draft.roots, draft.nest.axes, draft.rank},
+                                 {joined, roots, draft.nest.axes, draft.rank}, size_of(graph_.node(id).dtype));
+}
+
+void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roots) {
+  Draft& draft = drafts_[static_cast<std::size_t>(nest)];
+  for (int k = 0; k < graph_.arity(id); ++k) {
+    const AxisMap& map = graph_.map(id, k);
+    for (std::size_t d = 0; d < map.size() && graph_.node(id).kind == Kind::apply; ++d)
+      if (map[d].axis >= 0) draft.array_axes.emplace(std::pair(graph_.operand(id, k), static_cast<int>(d)), axes[static_cast<std::size_t>(map[d].axis)]);
+  }
+  draft_of_[id.value] = nest;
+  place_of_[id.value] = draft.nest.nodes.size();
+  draft.rank = std::max(draft.rank, std::popcount(bits_of(axes)));
+  preference_.add(id, axes, draft.uses);
+  draft.nest.nodes.push_back({id, std::move(axes)});
+  draft.roots = draft.nest.roots = roots;
+}
+
+bool Drafts::join(NodeId id, int nest) {
+  Draft& draft = drafts_[static_cast<std::size_t>(nest)];
+  const Node& node = graph_.node(id);
+  const bool fresh = draft.nest.nodes.empty();
+  const bool has_axes = std::any_of(node.domain.begin(), node.domain.end(), [](const Extent& e) { return !e.is(1); });
+  if (!fresh && has_axes == draft.nest.axes.empty()) return false;
+  std::vector<int> axes(node.domain.size(), -1);
+  std::uint64_t folded = 0;
+  if (!bind_made(id, nest, axes, folded)) return false;
+  bind_shared_arrays(id, draft, axes);
+  const bool related = std::any_of(axes.begin(), axes.end(), [](int axis) { return axis >= 0; });
+  const std::size_t axes_before = draft.nest.axes.size();
+  const bool bound = bind_rest(node, draft, axes, fresh || related);
+  const std::uint64_t mine = bits_of(axes);
+  std::uint64_t carried = 0;
+  std::vector<int> order;
+  for (int axis : carried_axes(node))
+    if (const int own = axes[static_cast<std::size_t>(axis)]; own >= 0) carried |= std::uint64_t{1} << own, order.push_back(own);
+  const std::uint64_t roots = (fresh ? mine : draft.roots & mine) & ~folded & ~carried;
+  const bool once = fresh ? carried != 0 && roots == 0 : draft.runs_once && related;
+  const bool fits = bound && nests_in(draft, order) && (!has_axes || (draft.runs_once ? once : roots != 0 || once));
+  if (!fits || (!fresh && has_axes && !once && costs_a_root(draft, id, axes, mine & ~carried, roots))) {
+    draft.nest.axes.resize(axes_before);
+    return false;
+  }
+  draft.runs_once = once;
+  for (std::size_t b = 0; b < order.size(); ++b)
+    for (std::size_t a = 0; a < b; ++a) draft.nested.emplace(order[a], order[b]);
+  admit(id, nest, std::move(axes), roots);
+  return true;
+}
+
+bool Drafts::join_readers(NodeId id, const std::vector<NodeId>& readers) {
+  const int nest = draft_of_[readers[0].value];
+  Draft& draft = drafts_[static_cast<std::size_t>(nest)];
+  std::vector<int> axes(graph_.node(id).domain.size(), -1);
+  for (NodeId reader : readers) if (!follow_reader(graph_, id, reader, placed(reader).axes, axes)) return false;
+  const std::uint64_t mine = bits_of(axes);
+  if (draft.nest.axes.empty() ? mine != 0 : draft.runs_once ? mine == 0 : (draft.roots & mine) == 0) return false;
+  if (!draft.nest.axes.empty() && !draft.runs_once && costs_a_root(draft, id, axes, mine, draft.roots & mine)) return false;
+  admit(id, nest, std::move(axes), draft.nest.axes.empty() ? 0 : draft.roots & mine);
+  return true;
+}
+
+}  // namespace weft

@@ -1,0 +1,63 @@
+// Nests while they are put together: which node has joined which, over which axes, and which roots are left.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "root.h"
+
+namespace weft {
+
+struct Draft {
+  Nest nest;
+  std::uint64_t roots = 0;                             // bit a: axis a can be the root
+  bool runs_once = false;                              // recurrences carry every axis
+  int rank = 0;                                        // the most axes of a node
+  AxisUses uses;                                       // by axis
+  std::set<std::pair<int, int>> nested;                // (a, b): a runs outside b, for a recurrence over both
+  std::map<std::pair<NodeId, int>, int> array_axes;    // (array, dimension) -> nest axis, from the first access
+};
+
+class Drafts {
+ public:
+  Drafts(const Graph& graph, const Hints& hints);
+
+  int add();                                           // an empty one, which any node fits
+  // The node joins if its axes can be bound to axes of the nest such that values made there are read at the index they are
+  // made at, a root is left, and no one loses a better root by it.
+  bool join(NodeId id, int draft);
+  // The same for a node that nodes of the nest read: its axes are those its readers give it.
+  bool join_readers(NodeId id, const std::vector<NodeId>& readers);
+
+  int of(NodeId id) const { return draft_of_[id.value]; }        // -1: none yet
+  const Placed& placed(NodeId id) const { return drafts_[static_cast<std::size_t>(of(id))].nest.nodes[place_of_[id.value]]; }
+  Nest take(int draft);                                // its nodes in id order
+
+ private:
+  bool bind_made(NodeId id, int draft, std::vector<int>& axes, std::uint64_t& folded) const;
+  void bind_shared_arrays(NodeId id, const Draft& draft, std::vector<int>& axes) const;
+  bool bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, bool may_add) const;
+  bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
+  void admit(NodeId id, int draft, std::vector<int> axes, std::uint64_t roots);
+
+  const Graph& graph_;
+  const Hints& hints_;
+  const RootPreference preference_;
+  std::vector<int> draft_of_;                          // by node
+  std::vector<std::size_t> place_of_;                  // by node: index into the nodes of its draft
+  std::vector<Draft> drafts_;
+};
+
+// Whether a reader over these axes takes `id` at the index it is made at, wherever it reads it; then `axes` follow.
+bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes);
+
+// Two axes of a node cannot run over one loop: x[i] + x[j] reads x twice.
+bool are_distinct(const std::vector<int>& axes);
+
+inline std::uint64_t bits_of(const std::vector<int>& axes) {
+  std::uint64_t bits = 0;
+  for (int axis : axes) if (axis >= 0) bits |= std::uint64_t{1} << axis;
+  return bits;
+}
+
+}  // namespace weft
