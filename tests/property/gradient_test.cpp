@@ -68,10 +68,10 @@ TEST_CASE("gradients of random graphs agree with central differences, those of g
     return results.findings.size();
   };
   std::size_t failures = run(first, count);
-  // What the run has not compared is looked for in further seeds.
+  // What the run has not compared is looked for in further seeds, unless some seeds only are to be seen again.
   std::uint64_t graphs = count;
   std::set<std::string> missing;
-  for (const std::string& key : expected_gradient_keys())
+  for (const std::string& key : count < 100 ? std::vector<std::string>() : expected_gradient_keys())
     if (!seen.contains(key)) missing.insert(key);
   for (std::uint64_t seed = first + count; seed < first + count + 6000 && !missing.empty(); ++seed) {
     const std::set<std::string> keys = keys_of(seed);
