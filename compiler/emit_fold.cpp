@@ -92,18 +92,21 @@ void KernelEmitter::fold_leaves(const Loop& loop, Range range, bool leaves, cons
   auto* leaf = stack_cell(b_.getInt64Ty(), "leaf.number");
   b_.CreateStore(number(0), leaf);
   Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, range.end, number(1));
+  Value* several = b_.CreateICmpSGT(b_.CreateSub(range.end, range.begin), number(fold_leaf));
   for_range(range.begin, last, fold_leaf, "leaf", [&](Value* start) {
     start_folds(loop, true);
     run({start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(fold_leaf)), range.end)});
     Value* current = b_.CreateLoad(b_.getInt64Ty(), leaf);
-    end_leaf(loop, current);
+    end_leaf(loop, current, several);
     b_.CreateStore(b_.CreateAdd(current, number(1)), leaf);
   });
-  finish_leaves(loop, b_.CreateLoad(b_.getInt64Ty(), leaf));
+  if_then(several, "finish", [&] { finish_leaves(loop, b_.CreateLoad(b_.getInt64Ty(), leaf)); });
+  take_results(loop);
 }
 
-// The value of one leaf of every ordered fold goes to its result place; with `leaf` given, on to the tree over leaves.
-void KernelEmitter::end_leaf(const Loop& loop, Value* leaf) {
+// The value of one leaf of every ordered fold goes to its result place; with `leaf` given, on to the tree over leaves if there
+// are several: most rows are shorter than a leaf and should not pay for a tree.
+void KernelEmitter::end_leaf(const Loop& loop, Value* leaf, Value* several) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
@@ -119,7 +122,8 @@ void KernelEmitter::end_leaf(const Loop& loop, Value* leaf) {
       if (leaf) b_.CreateStore(value, state.cell);
       row = state.cell;
     }
-    if (leaf) call_support(FoldSupport::push, fold, {state.stack, row, fold.row >= 0 ? state.elements : number(1), leaf});
+    if (!leaf) continue;
+    if_then(several, "push", [&] { call_support(FoldSupport::push, fold, {state.stack, row, fold.row >= 0 ? state.elements : number(1), leaf}); });
   }
 }
 
@@ -130,7 +134,14 @@ void KernelEmitter::finish_leaves(const Loop& loop, Value* leaves) {
     if (!fold.ordered) continue;
     Value* row = fold.row >= 0 ? state.memory : state.cell;
     call_support(FoldSupport::finish, fold, {state.stack, row, fold.row >= 0 ? state.elements : number(1), leaves});
-    if (fold.row < 0) scalars_[static_cast<std::size_t>(fold.result)] = b_.CreateLoad(memory_type(context_, fold.dtype, 1), state.cell);
+  }
+}
+
+void KernelEmitter::take_results(const Loop& loop) {
+  for (int number_of_fold : loop.folds) {
+    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    if (!fold.ordered || fold.row >= 0) continue;
+    scalars_[static_cast<std::size_t>(fold.result)] = b_.CreateLoad(memory_type(context_, fold.dtype, 1), folds_[static_cast<std::size_t>(number_of_fold)].cell);
   }
 }
 

@@ -58,6 +58,7 @@ class KernelEmitter {
   void emit_serial(const Loop& loop);
   void emit_blocks(const Loop& loop);
   template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body);
+  template <class Body> void if_then(Value* condition, const char* name, Body body);
   Range range_of(int axis);
   bool fits_one_leaf(int axis) const;
 
@@ -87,8 +88,9 @@ class KernelEmitter {
   void open_folds(const Loop& loop, bool leaves);
   void start_folds(const Loop& loop, bool ordered);
   void fold_leaves(const Loop& loop, Range range, bool leaves, const std::function<void(Range)>& run);
-  void end_leaf(const Loop& loop, Value* leaf);
+  void end_leaf(const Loop& loop, Value* leaf, Value* several = nullptr);
   void finish_leaves(const Loop& loop, Value* leaves);
+  void take_results(const Loop& loop);
   void close_folds(const Loop& loop, Range range);
   Value* across_lanes(const Fold& fold, Value* vector);
   void call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args);
@@ -141,6 +143,17 @@ class KernelEmitter {
   Range tile_{};                                // the current unit of the root axis, or the current block of it
   std::vector<FoldState> folds_;
 };
+
+// if (condition) body()
+template <class Body> void KernelEmitter::if_then(llvm::Value* condition, const char* name, Body body) {
+  auto* then = llvm::BasicBlock::Create(context_, name, function_);
+  auto* after = llvm::BasicBlock::Create(context_, std::string(name) + ".end", function_);
+  b_.CreateCondBr(condition, then, after);
+  b_.SetInsertPoint(then);
+  body();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
 
 // for (index = begin; index < end; index += step) body(index)
 template <class Body> void KernelEmitter::for_range(llvm::Value* begin, llvm::Value* end, Index step, const char* name, Body body) {
