@@ -177,10 +177,11 @@ void check_operand_at_call(const Graph& graph, NodeId id, int p, const Dims& siz
 
 void check_update_at_call(const Graph& graph, NodeId id, const AxisMap& places, const Dims& sizes, const Bindings& bindings) {
   const Node& window = graph.node(graph.operand(id, 0));
-  for (const Extent& extent : window.domain)
+  const Shape shape = window.shape();                  // not the domain: a fold over nothing has elements
+  for (const Extent& extent : shape)
     if (extent.evaluate(bindings) == 0) return;
   for (std::size_t k = 0; k < places.size(); ++k) {
-    const Index count = places[k].axis < 0 ? 1 : window.domain[static_cast<std::size_t>(places[k].axis)].evaluate(bindings);
+    const Index count = places[k].axis < 0 ? 1 : shape[static_cast<std::size_t>(places[k].axis)].evaluate(bindings);
     const Reach range = reach(places[k], count, bindings);
     WEFT_REQUIRE(range.fits(sizes[k]), shape, range.text(), " outside axis ", k, " of the updated array, which has extent ",
                  valued(graph.node(id).domain[k], sizes[k]), show(graph, id));

@@ -116,3 +116,14 @@ TEST_CASE("a window larger than what it is written into is refused, by the inter
   CHECK(error_text([&] { interpret(graph, graph.outputs, graph.inputs, {large}); }) == expected);
   CHECK(error_text([&] { f({large}); }) == expected);
 }
+
+TEST_CASE("a fold over nothing is not an empty window: where it is put is checked") {
+  const Function f = compile(parse("graph g(%x: bool[n,p]) -> (%1) {\n%0: bool[i:n] = all(j:p) copy(%x[i,j])\n%1: bool[p,2*n] = update(%0[i]) at [p-1,2*i+1]\n}"),
+                             {.threads = 2, .executor = nullptr, .verify = true, .trace = ""});
+  CHECK(f({Array(bool_, {1, 2})})[0].to_vector<bool>() == std::vector<bool>{false, false, false, false});
+  const std::string expected = "shape: index -1 is outside axis 0 of the updated array, which has extent p = 0\n";
+  const Graph& graph = f.final_graph();
+  CHECK(error_text([&] { f({Array(bool_, {5, 0})}); }).find(expected) == 0);
+  CHECK(error_text([&] { interpret(graph, graph.outputs, graph.inputs, {Array(bool_, {5, 0})}); }).find(expected) == 0);
+  CHECK(f({Array(bool_, {0, 0})})[0].size() == 0);
+}
