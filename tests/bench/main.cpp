@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <string_view>
 
 #include <benchmark/benchmark.h>
 
 #include "hand.h"
+#include "race.h"
 #include "workload.h"
 
 namespace bench {
@@ -17,11 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 weft::Options with(int threads) {
   weft::Options options;
@@ -70,34 +65,6 @@ double compile_seconds(const Workload& work, int threads) {
     times.push_back(seconds_since(start));
   }
   return median(times);
-}
-
-// One thread is timed by its own processor time, which neighbours that preempt it do not lengthen.
-double now(int threads) {
-  timespec time{};
-  clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-// Medians of interleaved batches, each at least a millisecond long: a neighbour disturbs all contestants alike.
-std::vector<double> race(const std::vector<std::function<void()>>& contestants, int threads, double budget) {
-  std::vector<int> calls;
-  for (const auto& run : contestants) {
-    run();
-    int count = 0;
-    for (const auto start = Clock::now(); seconds_since(start) < 1e-3; ++count) run();
-    calls.push_back(count);
-  }
-  std::vector<std::vector<double>> times(contestants.size());
-  for (const auto start = Clock::now(); times[0].size() < 7 || seconds_since(start) < budget;)
-    for (std::size_t k = 0; k < contestants.size(); ++k) {
-      const double begin = now(threads);
-      for (int call = 0; call < calls[k]; ++call) contestants[k]();
-      times[k].push_back((now(threads) - begin) / calls[k]);
-    }
-  std::vector<double> medians;
-  for (const auto& each : times) medians.push_back(median(each));
-  return medians;
 }
 
 std::string cell(const char* format, double value) {
