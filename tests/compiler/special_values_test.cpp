@@ -152,6 +152,26 @@ std::string check_case(const Run& run, const Case& each, DType dtype, Index leng
   return "";
 }
 
+// One of the case's elements in an array of ordinary numbers: right itself, and the others are what they are without it.
+std::string check_alone(const Function& function, const Case& each, DType dtype, Index length, Index position, double ordinary) {
+  std::vector<Array> inputs;
+  for (std::size_t p = 0; p < each.operands.size(); ++p) inputs.emplace_back(dtype, Dims{length});
+  for (std::size_t p = 0; p < each.operands.size(); ++p) inputs.emplace_back(dtype, Dims{});
+  for (const Array& input : inputs) input.fill(Scalar::of(dtype, ordinary));
+  const Array without = function(inputs)[0];
+  for (const std::size_t element : elements_of(each, dtype)) {
+    for (std::size_t p = 0; p < each.operands.size(); ++p) store(dtype, each.operands[p][element], element_address(inputs[p], {position}));
+    const Array with = function(inputs)[0];
+    for (Index k = 0; k < length; ++k) {
+      const double got = load(with.dtype(), element_address(with, {k})), before = load(with.dtype(), element_address(without, {k}));
+      const bool same = std::memcmp(&got, &before, sizeof got) == 0 || (got != got && before != before);
+      if (k == position ? !fits(each, element, got, with.dtype()) : !same)
+        return concat(each.id, " ", dtype, " at ", position, " of ", length, " gives ", to_text(Scalar(got)), " at ", k);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 TEST_CASE("the interpreter keeps every special-value rule of the Array API in every float dtype") {
@@ -182,4 +202,17 @@ TEST_CASE("compiled code keeps every special-value rule of the Array API in vect
       }
     }
   CHECK(count == 4 * 207);
+}
+
+TEST_CASE("a special value among ordinary ones is right at every place of a vector and of a tail, and changes none of them") {
+  for (const auto& [name, cases] : cases_by_op())
+    for (DType dtype : {f32, f64}) {
+      const RuleKernel kernel(op_of(name), dtype);
+      const Function function = compile({kernel.y, kernel.t}, kernel.inputs, checked());
+      for (const Case& each : cases)
+        for (const double ordinary : {0.75, 1.5}) {
+          for (Index position : {0, 7, 15, 16}) CHECK(check_alone(function, each, dtype, 17, position, ordinary) == "");
+          for (Index position : {5, 16, 31, 63, 64, 66}) CHECK(check_alone(function, each, dtype, 67, position, ordinary) == "");
+        }
+    }
 }
