@@ -1,48 +1,58 @@
 #include "points.h"
 #include "scan_detail.h"
 
+#include <algorithm>
+
 namespace weft::math_test {
 namespace {
 
-// The error of y against exact as the bits of a double, which order like the errors; NaN, the largest, where the kinds differ. Means
-// what ulp_error does, in a form that becomes vector instructions.
-int64_t error_bits(float y, double exact) {
+// The error of y against exact as the bits of a double, which order like the errors; those of NaN, the largest, where the kinds
+// differ. Means what ulp_error does, without branches, so that a loop of it becomes vector instructions.
+inline int64_t error_bits(float y, double exact) {
+  constexpr int64_t infinite = 0x7ff0000000000000, least = int64_t{1023 - 126} << 52, most = int64_t{1023 + 127} << 52;
   const auto nearest = static_cast<float>(exact);
-  const bool equal = std::bit_cast<int32_t>(nearest) == std::bit_cast<int32_t>(y);
-  const bool exempt = (std::fabs(nearest) == INFINITY && equal) || (exact != exact && y != y) || (exact == 0 && equal);
-  const double got = std::min(std::max<double>(y, -0x1p128), 0x1p128);
-  constexpr int64_t exponent = 0x7ff0000000000000, least = int64_t{1023 - 126} << 52, most = int64_t{1023 + 127} << 52;
-  const int64_t power = std::min(std::max(std::bit_cast<int64_t>(exact) & exponent, least), most);
-  const double per_unit = std::bit_cast<double>((int64_t{2046 + 23} << 52) - power);
-  const double error = std::fabs(got - exact) * per_unit;
-  const bool wrong = (exact == 0) | (exact != exact) | (y != y);
-  return exempt ? 0 : wrong ? int64_t{0x7ff8000000000000} : std::bit_cast<int64_t>(error) & INT64_MAX;
+  const int64_t size = std::bit_cast<int64_t>(exact) & INT64_MAX, power = size & infinite;
+  const int32_t y_bits = std::bit_cast<int32_t>(y), nearest_bits = std::bit_cast<int32_t>(nearest);
+  const int32_t y_size = y_bits & INT32_MAX, nearest_size = nearest_bits & INT32_MAX;
+  const int64_t wide = std::bit_cast<int64_t>(static_cast<double>(y)), past_largest = int64_t{1023 + 128} << 52;   // infinity stands for it
+  const int64_t wide_size = std::min(wide & INT64_MAX, past_largest);
+  const double got = std::bit_cast<double>(wide_size | (wide & INT64_MIN));
+  const int64_t unit = std::min(std::max(power, least), most);
+  const double error = (got - exact) * std::bit_cast<double>((int64_t{2046 + 23} << 52) - unit);
+  const int64_t both_nan = -static_cast<int64_t>(y_size > 0x7f800000) & -static_cast<int64_t>(size > infinite);
+  const int64_t same = -static_cast<int64_t>(y_bits == nearest_bits) & (-static_cast<int64_t>(nearest_size == 0x7f800000) | -static_cast<int64_t>(size == 0));
+  const int64_t kinds_differ = -static_cast<int64_t>(size == 0) | -static_cast<int64_t>(size > infinite) | -static_cast<int64_t>(y_size > 0x7f800000);
+  return ((std::bit_cast<int64_t>(error) & INT64_MAX) | (kinds_differ & INT64_MAX)) & ~(both_nan | same);
 }
 
 class FloatBlocks {
  public:
-  FloatBlocks(const char* name, int arity) : kernel(name, arity) {}
+  FloatBlocks(const char* name, int arity, double from = -INFINITY) : kernel(name, arity), from_(static_cast<float>(from)) {}
   Kernel<float> kernel;
 
-  // Computes, and adds the largest error; wanted(x) says where the limits hold.
-  template <class Wanted> void run(Worst& worst, const Wanted& wanted) {
+  // Computes, and adds the largest error of arguments from `from` on.
+  void run(Worst& worst) {
     kernel();
-    int64_t largest = 0;
-    for (Index k = 0; k < block; ++k) {
-      errors_[k] = wanted(kernel.x[k]) ? error_bits(kernel.result[k], kernel.wide[k]) : 0;
-      largest = std::max(largest, errors_[k]);
-    }
+    const int64_t largest = find_errors(kernel.x, kernel.result, kernel.wide);
     worst.count += block;
-    if (!(std::bit_cast<double>(largest) <= worst.error))
-      for (Index k = 0; k < block; ++k)
-        if (errors_[k] == largest) return add(worst, k);
+    if (!(std::bit_cast<double>(largest) <= worst.error)) add(worst, std::find(errors_, errors_ + block, largest) - errors_);
   }
 
  private:
+  int64_t find_errors(const float* x, const float* y, const double* exact) {
+    int64_t largest = 0;
+    for (Index k = 0; k < block; ++k) {
+      const int64_t error = error_bits(y[k], exact[k]) & ~-static_cast<int64_t>(x[k] < from_);
+      errors_[k] = error;
+      largest = error > largest ? error : largest;
+    }
+    return largest;
+  }
   void add(Worst& worst, Index k) {
     const double error = std::bit_cast<double>(errors_[k]);
     worst.add(std::isnan(error) ? INFINITY : error, kernel.x[k], kernel.y[k]);
   }
+  float from_;
   int64_t errors_[block];
 };
 
@@ -72,11 +82,11 @@ Worst scan_floats(const UnaryCase& c, uint64_t stride, Faults& faults) {
   static const std::vector<float> special = special_floats();
   const uint64_t count = ((uint64_t{1} << 32) + stride - 1) / stride, blocks = (count + block - 1) / block;
   return over_blocks(blocks + 1, [&] {
-    return [&, unit = FloatBlocks(c.name, 1)](uint64_t number, Worst& worst) mutable {
+    return [&, unit = FloatBlocks(c.name, 1, c.from)](uint64_t number, Worst& worst) mutable {
       const bool specials = number == blocks;
       for (Index k = 0; k < block; ++k)
         unit.kernel.x[k] = specials ? special[static_cast<std::size_t>(k) % special.size()] : std::bit_cast<float>(static_cast<uint32_t>((number * block + static_cast<uint64_t>(k)) * stride));
-      unit.run(worst, [from = static_cast<float>(c.from)](float x) { return !(x < from); });
+      unit.run(worst);
       const Index step = specials ? 1 : check_stride;
       for (Index k = static_cast<Index>(number) % step; k < block; k += step) check(c, unit.kernel, k, worst, faults);
     };
@@ -91,7 +101,7 @@ Worst scan_float_pairs(const BinaryCase& c, uint64_t pairs, Faults& faults) {
         const auto [x, y] = pair<float>(static_cast<uint64_t>(k), random);
         unit.kernel.x[k] = x, unit.kernel.y[k] = y;
       }
-      unit.run(worst, [](float) { return true; });
+      unit.run(worst);
       for (Index k = static_cast<Index>(number) % check_stride; k < block; k += check_stride) check(c, unit.kernel, k, worst, faults);
     };
   });
