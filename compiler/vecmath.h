@@ -1,7 +1,7 @@
 #pragma once
 // Vector functions over a lane type (lane.h), for f32 and f64. Each states its largest measured error, where it holds, and its special
-// values; NaN gives NaN unless said otherwise. tests/math/ulp_table measures: f32 over a fixed stride through all 2^32 inputs, f64
-// over samples of every binade against MPFR. Only IEEE operations lane by lane: the bits do not depend on the vector width or CPU.
+// values; NaN gives NaN unless said otherwise. tests/math/run.sh measures: f32 over all 2^32 inputs, f64 over ten million of every
+// binade and of the places where formulas change, against MPFR. Only IEEE operations lane by lane: the bits do not depend on the vector width or CPU.
 #include "vecmath/erf.h"
 #include "vecmath/exp.h"
 #include "vecmath/gamma.h"

@@ -8,7 +8,7 @@
 #include "scan.h"
 
 #include <algorithm>
-#include <chrono>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,18 +25,20 @@ struct Settings {
   bool wants(const char* name) const { return names.empty() || std::find(names.begin(), names.end(), name) != names.end(); }
 };
 
-std::string place(const Worst& worst, bool pair) {
-  char text[80];
-  if (pair) std::snprintf(text, sizeof text, "%.9g, %.9g", worst.x, worst.y);
-  else std::snprintf(text, sizeof text, "%.17g", worst.x);
-  return text;
+// The shortest text that reads back as the same T.
+template <class T> std::string text(double value) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, static_cast<T>(value)).ptr};
 }
+template <class T> std::string place(const Worst& worst, bool pair) { return pair ? text<T>(worst.x) + ", " + text<T>(worst.y) : text<T>(worst.x); }
+
+double rounded_up(double error) { return std::ceil(error * 1000) / 1000; }
 
 // At most 1 ULP in float (2 for pow and lgamma), 1.5 in double.
 bool meets_target(const std::string& name, double limit32, double limit64) { return limit32 <= (name == "pow" || name == "lgamma" ? 2 : 1) && limit64 <= 1.5; }
 
 bool report(const auto& c, const Settings& settings, const Worst& f32, const Worst& f64, bool pair, const Faults& faults) {
-  std::printf("| %s | %.3f | %s | %.3f | %s | %g, %g |\n", c.name, f32.error, place(f32, pair).c_str(), f64.error, place(f64, pair).c_str(), c.limit32, c.limit64);
+  std::printf("| %s | %.3f | %s | %.3f | %s | %g, %g |\n", c.name, rounded_up(f32.error), place<float>(f32, pair).c_str(), rounded_up(f64.error), place<double>(f64, pair).c_str(), c.limit32, c.limit64);
   std::fflush(stdout);
   for (const std::string& fault : faults.all()) std::fprintf(stderr, "%s\n", fault.c_str());
   const bool kept = f32.error <= c.limit32 && f64.error <= c.limit64, enough = !settings.targets || meets_target(c.name, c.limit32, c.limit64);
