@@ -93,7 +93,7 @@ template std::array<double, 2> pair(uint64_t, Random&);
 std::vector<float> special_floats() {
   std::vector<float> values;
   for (uint32_t top = 0; top < 512; ++top)
-    for (const uint32_t low : {0u, 1u, 2u, 3u, 0x3fffffu, 0x400000u, 0x400001u, 0x7ffffdu, 0x7ffffeu, 0x7fffffu}) values.push_back(std::bit_cast<float>(top << 23 | low));
+    for (const uint32_t low : {0u, 1u, 2u, 3u, 4u, 0x0fffffu, 0x1fffffu, 0x200000u, 0x3fffffu, 0x400000u, 0x400001u, 0x600000u, 0x7ffffcu, 0x7ffffdu, 0x7ffffeu, 0x7fffffu}) values.push_back(std::bit_cast<float>(top << 23 | low));
   return values;
 }
 

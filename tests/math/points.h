@@ -15,7 +15,7 @@ double point(uint64_t k, Random& random);
 // The k-th pair: as sample_pair, or with x near 1, with integral y, or of like sizes.
 template <class T> std::array<T, 2> pair(uint64_t k, Random& random);
 
-// Zeros, infinities, NaN, powers of two and their neighbours, in every binade: all float arguments of few significant bits.
+// Zeros, infinities, NaN, powers of two, what lies halfway, and their neighbours: 16 in every binade of either sign, 2^13 in all.
 std::vector<float> special_floats();
 
 }  // namespace weft::math_test

@@ -2,6 +2,7 @@
 #include "scan_detail.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace weft::math_test {
 namespace {
@@ -76,6 +77,13 @@ void check(const BinaryCase& c, const Kernel<float>& kernel, Index k, Worst& wor
   worst.add(error, x, y);
 }
 
+// The floats of bits first * stride, (first + 1) * stride, ..
+void fill(float* x, uint64_t first, uint64_t stride) {
+  uint32_t bits[block];
+  for (Index k = 0; k < block; ++k) bits[k] = static_cast<uint32_t>(first * stride) + static_cast<uint32_t>(k) * static_cast<uint32_t>(stride);
+  std::memcpy(x, bits, sizeof bits);
+}
+
 }  // namespace
 
 Worst scan_floats(const UnaryCase& c, uint64_t stride, Faults& faults) {
@@ -84,8 +92,8 @@ Worst scan_floats(const UnaryCase& c, uint64_t stride, Faults& faults) {
   return over_blocks(blocks + 1, [&] {
     return [&, unit = FloatBlocks(c.name, 1, c.from)](uint64_t number, Worst& worst) mutable {
       const bool specials = number == blocks;
-      for (Index k = 0; k < block; ++k)
-        unit.kernel.x[k] = specials ? special[static_cast<std::size_t>(k) % special.size()] : std::bit_cast<float>(static_cast<uint32_t>((number * block + static_cast<uint64_t>(k)) * stride));
+      if (specials) std::copy_n(special.begin(), block, unit.kernel.x);
+      else fill(unit.kernel.x, number * block, stride);
       unit.run(worst);
       const Index step = specials ? 1 : check_stride;
       for (Index k = static_cast<Index>(number) % step; k < block; k += step) check(c, unit.kernel, k, worst, faults);
