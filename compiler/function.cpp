@@ -54,12 +54,6 @@ struct Call::State {
 
 namespace {
 
-Dims dims_of(const Node& node, const Bindings& bindings) {
-  Dims dims;
-  for (int d = 0; d < node.kept; ++d) dims.push_back(node.domain[static_cast<std::size_t>(d)].evaluate(bindings));
-  return dims;
-}
-
 Array constant_array(const Node& node) { return std::get<Array>(node.payload); }
 
 std::vector<NodeId> constant_arrays(const Graph& graph) {
@@ -83,7 +77,7 @@ void append_key(std::string& key, const View& array) {
 
 void check_output(const Graph& graph, std::size_t k, const View& array, const Bindings& bindings) {
   const Node& node = graph.node(graph.outputs[k]);
-  const Dims expected = dims_of(node, bindings);
+  const Dims expected = evaluate(node.shape(), bindings);
   WEFT_REQUIRE(array.dtype() == node.dtype, dtype, "output ", k, " has dtype ", node.dtype, " but the array given for it has ", array.dtype());
   WEFT_REQUIRE(array.shape() == expected, shape, "output ", k, " has shape ", to_text(expected), " but the array given for it has ", to_text(array.shape()),
                "\n  shapes of given arrays never change: pass an array of this shape");
@@ -158,7 +152,7 @@ std::vector<Array> Function::State::make_outputs(const Bindings& bindings) {
   std::vector<Array> outputs;
   for (NodeId id : graph.outputs) {
     const Node& node = graph.node(id);
-    const Dims dims = dims_of(node, bindings);
+    const Dims dims = evaluate(node.shape(), bindings);
     auto memory = pool.take(static_cast<std::size_t>(element_count(dims)) * size_of(node.dtype));
     outputs.push_back(Array::borrow(View(memory.get(), node.dtype, dims, node.order), memory));
   }
@@ -344,7 +338,7 @@ std::shared_ptr<const Variant> Function::State::shown() const {
     std::vector<Array> arrays;
     for (NodeId id : ids) {
       const Node& node = graph.node(id);
-      arrays.push_back(Array::empty(node.dtype, dims_of(node, bindings), node.order));
+      arrays.push_back(Array::empty(node.dtype, evaluate(node.shape(), bindings), node.order));
     }
     return arrays;
   };

@@ -45,7 +45,7 @@ class Recompute {
  private:
   double elements(NodeId id) const {
     double count = 1;
-    for (const Extent& extent : graph_.node(id).shape()) count *= std::max(1.0, static_cast<double>(extent.evaluate(hints_.bindings)));
+    for (Index size : evaluate(graph_.node(id).shape(), hints_.bindings)) count *= std::max(1.0, static_cast<double>(size));
     return count;
   }
   MemoryCost cost_of_array(NodeId id) const { return memory_cost(elements(id) * static_cast<double>(size_of(graph_.node(id).dtype))); }

@@ -69,11 +69,7 @@ std::vector<Array> random_inputs(const Graph& graph, const Bindings& sizes, Inde
   Index next = size;
   for (const auto& symbol : symbols) next += bindings.emplace(symbol, next).second;
   std::vector<Array> inputs;
-  for (NodeId id : graph.inputs) {
-    Dims dims;
-    for (const Extent& extent : graph.node(id).shape()) dims.push_back(extent.evaluate(bindings));
-    inputs.push_back(random_array(graph.node(id).dtype, dims, generator));
-  }
+  for (NodeId id : graph.inputs) inputs.push_back(random_array(graph.node(id).dtype, evaluate(graph.node(id).shape(), bindings), generator));
   return inputs;
 }
 

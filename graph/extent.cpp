@@ -262,4 +262,10 @@ bool is_static(const Shape& shape) {
   return std::all_of(shape.begin(), shape.end(), [](const Extent& e) { return e.is_number(); });
 }
 
+Dims evaluate(const Shape& shape, const Bindings& bindings) {
+  Dims sizes;
+  for (const Extent& extent : shape) sizes.push_back(extent.evaluate(bindings));
+  return sizes;
+}
+
 }  // namespace weft

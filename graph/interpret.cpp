@@ -105,11 +105,7 @@ class Interpreter {
   }
 
  private:
-  Dims sizes_of(const Node& node) const {
-    Dims sizes;
-    for (const Extent& extent : node.domain) sizes.push_back(extent.evaluate(bindings_));
-    return sizes;
-  }
+  Dims sizes_of(const Node& node) const { return evaluate(node.domain, bindings_); }
 
   Array iota(const Node& node) const {
     Array result(i64, sizes_of(node));

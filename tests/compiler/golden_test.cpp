@@ -79,9 +79,7 @@ Function compile_for_sizes(const Golden& golden) {
       std::vector<std::string> symbols;
       for (const Extent& extent : node.shape()) extent.collect_symbols(symbols);
       for (const std::string& symbol : symbols) sizes.emplace(symbol, 64);
-      Dims dims;
-      for (const Extent& extent : node.shape()) dims.push_back(extent.evaluate(sizes));
-      arrays.push_back(Array::empty(node.dtype, dims, node.order));
+      arrays.push_back(Array::empty(node.dtype, evaluate(node.shape(), sizes), node.order));
     }
     return arrays;
   };

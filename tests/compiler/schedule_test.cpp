@@ -19,11 +19,7 @@ Schedule schedule_of(const Graph& graph, const Bindings& sizes, Order order = Or
   Hints hints;
   hints.bindings = sizes;
   for (const auto* ids : {&graph.inputs, &graph.outputs})
-    for (NodeId id : *ids) {
-      Dims dims;
-      for (const Extent& extent : graph.node(id).shape()) dims.push_back(extent.evaluate(sizes));
-      hints.arrays[id] = {contiguous_strides(dims, order)};
-    }
+    for (NodeId id : *ids) hints.arrays[id] = {contiguous_strides(evaluate(graph.node(id).shape(), sizes), order)};
   return make_schedule(graph, hints);
 }
 Graph passed(const std::string& text) { return run_graph_passes(parse(text), checked()); }

@@ -214,8 +214,7 @@ inline std::vector<weft::Array> resized(const weft::Graph& graph, const std::vec
     }
   std::vector<weft::Array> result;
   for (weft::NodeId id : graph.inputs) {
-    weft::Dims shape;
-    for (const weft::Extent& extent : graph.node(id).domain) shape.push_back(extent.evaluate(bindings));
+    const weft::Dims shape = evaluate(graph.node(id).shape(), bindings);
     if (std::any_of(shape.begin(), shape.end(), [](weft::Index extent) { return extent < 0; })) return {};
     const auto target = target_array(graph.node(id), bindings);
     result.push_back(target ? *target : random_array(random, graph.node(id).dtype, shape, Data::small));

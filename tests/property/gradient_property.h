@@ -131,8 +131,7 @@ inline std::vector<weft::Expr> random_inputs(weft::Graph& graph, const char* pre
   const Bindings sizes = bind_symbols(graph, graph.inputs, inputs);
   std::vector<Expr> made;
   for (const Expr& e : like) {
-    Dims shape;
-    for (const Extent& extent : e.shape()) shape.push_back(extent.evaluate(sizes));
+    const Dims shape = evaluate(e.shape(), sizes);
     made.push_back(graph.input(concat(prefix, graph.inputs.size()), f64, e.shape()));
     inputs.push_back(random_array(random, f64, shape, Data::reals, 0));
   }
