@@ -19,82 +19,52 @@ namespace {
 constexpr int full_loop = 320;          // vector instructions in one loop body; compile time and registers suffer beyond
 
 // ---------------------------------------------------------------- strides
-struct AxisCost {
-  double stride = 0;                    // sum of |stride| over accesses, outermost if large
-  double unit = 0;                      // weight of accesses that are contiguous along the axis
-  double other = 0;                     // weight of accesses that jump along the axis
-  bool folded = false;
-  double carried = 0;                   // elements of recurrences along the axis
-  double kept_beside = 0;               // largest result of a fold over this axis, in elements
-};
+struct Costs {
+  AxisUses uses;                        // by axis
+  std::vector<double> stride;           // by axis: sum of |stride| over accesses, outermost if large
+  std::vector<double> carried;          // by axis: cost of recurrences along it
+  double arithmetic = 0;                // of the whole nest, in contiguous loads
 
-class Costs {
- public:
   Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
-      : graph_(graph), hints_(hints), costs_(nest.axes.size()) {
+      : uses(nest.axes.size()), stride(nest.axes.size()), carried(nest.axes.size()) {
     for (const Placed& placed : nest.nodes) {
       const Node& node = graph.node(placed.node);
-      double volume = 1;
-      for (int axis : placed.axes) if (axis >= 0) volume *= static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(axis)].hint));
-      arithmetic_ += 0.25 * volume;
-      for (int k = 0; k < graph.arity(placed.node); ++k) {
+      const double volume = volume_of(placed.axes, nest.axes, placed.axes.size());
+      arithmetic += 0.25 * volume;
+      for (int k = 0; k < graph.arity(placed.node) && node.kind == Kind::apply; ++k) {
         const NodeId array = graph.operand(placed.node, k);
         if (nest.find(array)) continue;
         const AxisMap& map = graph.map(placed.node, k);
-        const Dims strides = strides_of(array);
-        for (std::size_t d = 0; d < map.size() && node.kind == Kind::apply; ++d)
+        const Dims strides = strides_of(graph, hints, array);
+        for (std::size_t d = 0; d < map.size(); ++d)
           if (map[d].axis >= 0) add(placed.axes[static_cast<std::size_t>(map[d].axis)], strides[d] * map[d].step, volume);
       }
       if (schedule.stored[placed.node.value] && node.kept == static_cast<int>(node.domain.size())) {
-        const Dims strides = strides_of(placed.node);
+        const Dims strides = strides_of(graph, hints, placed.node);
         for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], volume);
       }
-      add_folds(nest, node, placed);
+      add_folds(node, placed.axes, nest.axes, uses);
       for (int axis : carried_axes(node))
-        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0) costs_[static_cast<std::size_t>(own)].carried += volume * node_cost(node);
+        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0) carried[static_cast<std::size_t>(own)] += volume * node_cost(node);
     }
   }
-  double arithmetic() const { return arithmetic_; }
-  const AxisCost& operator[](int axis) const { return costs_[static_cast<std::size_t>(axis)]; }
 
  private:
-  Dims strides_of(NodeId array) const {
-    if (auto found = hints_.arrays.find(array); found != hints_.arrays.end()) return found->second.strides;
-    Dims dims;
-    for (const Extent& extent : graph_.node(array).shape()) dims.push_back(extent.evaluate(hints_.bindings));
-    return contiguous_strides(dims, graph_.node(array).order);
+  void add(int axis, Index step, double volume) {
+    if (axis < 0 || step == 0) return;
+    const auto a = static_cast<std::size_t>(axis);
+    stride[a] += std::abs(static_cast<double>(step)) * std::sqrt(volume);
+    (std::abs(step) == 1 ? uses[a].contiguous : uses[a].jumps) += volume;
   }
-  void add(int axis, Index stride, double volume) {
-    if (axis < 0 || stride == 0) return;
-    AxisCost& cost = costs_[static_cast<std::size_t>(axis)];
-    cost.stride += std::abs(static_cast<double>(stride)) * std::sqrt(volume);
-    (std::abs(stride) == 1 ? cost.unit : cost.other) += volume;
-  }
-  void add_folds(const Nest& nest, const Node& node, const Placed& placed) {
-    double kept = 1;
-    for (int d = 0; d < node.kept; ++d)
-      if (placed.axes[static_cast<std::size_t>(d)] >= 0) kept *= static_cast<double>(nest.axes[static_cast<std::size_t>(placed.axes[static_cast<std::size_t>(d)])].hint);
-    for (std::size_t d = static_cast<std::size_t>(node.kept); d < placed.axes.size(); ++d)
-      if (placed.axes[d] >= 0) {
-        AxisCost& cost = costs_[static_cast<std::size_t>(placed.axes[d])];
-        cost.folded = true;
-        cost.kept_beside = std::max(cost.kept_beside, kept);
-      }
-  }
-  const Graph& graph_;
-  const Hints& hints_;
-  std::vector<AxisCost> costs_;
-  double arithmetic_ = 0;               // of the whole nest, in contiguous loads
 };
 
 int choose_lanes(const Nest& nest, const Costs& costs) {
   int best = 0;
-  // A gather costs about eight times a contiguous load, and an array that does not follow the axis is loaded outside the
-  // loop. A loop of fewer than sixteen elements wastes lanes and its start. Recurrences run one element at a time.
+  // A loop of fewer than sixteen elements wastes lanes and its start. Recurrences run one element at a time.
   auto cost_of = [&](int axis) {
-    const AxisCost& cost = costs[axis];
-    const double hint = static_cast<double>(nest.axes[static_cast<std::size_t>(axis)].hint);
-    return (cost.unit + 8 * cost.other + 6 * cost.carried + costs.arithmetic()) / (hint < 16 ? 0.4 * std::max(1.0, hint) / 16 : 1.0);
+    const auto a = static_cast<std::size_t>(axis);
+    const double hint = static_cast<double>(nest.axes[a].hint);
+    return (costs.uses[a].access_cost() + 6 * costs.carried[a] + costs.arithmetic) / (hint < 16 ? 0.4 * std::max(1.0, hint) / 16 : 1.0);
   };
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
     const double mine = cost_of(axis), other = cost_of(best);
@@ -108,9 +78,9 @@ int choose_root(const Nest& nest, const Costs& costs, int lanes) {
   double best_penalty = 0;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) {
     if (!(nest.roots >> axis & 1)) continue;
-    const AxisCost& cost = costs[axis];
-    const double penalty = root_penalty({nest.axes[static_cast<std::size_t>(axis)].hint, axis == lanes && nest.axes.size() > 1, cost.folded, cost.kept_beside});
-    if (best < 0 || penalty < best_penalty || (penalty == best_penalty && cost.stride > costs[best].stride)) best = axis, best_penalty = penalty;
+    const auto a = static_cast<std::size_t>(axis);
+    const double penalty = root_penalty(costs.uses[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1);
+    if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }
   return best;
 }
@@ -280,7 +250,7 @@ void keep_visiting_order(const Graph& graph, Nest& nest) {
 void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
-  std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs[a].stride, a) < std::pair(-costs[b].stride, b); });
+  std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
   if (root < 0) {
     nest.vars.push_back({-1, Part::element});
   } else {

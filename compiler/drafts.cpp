@@ -121,8 +121,8 @@ bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>&
     if (mine >> axes[d] & 1) own_roots |= std::uint64_t{1} << own_axes.size();
     own_axes.push_back(draft.nest.axes[static_cast<std::size_t>(axes[d])]);
   }
-  preference_.add(id, numbers, own);
-  preference_.add(id, axes, joined);
+  preference_.add(id, numbers, own_axes, own);
+  preference_.add(id, axes, draft.nest.axes, joined);
   return preference_.should_part({own, own_roots, own_axes, static_cast<int>(own_axes.size())}, {draft.uses, draft.roots, draft.nest.axes, draft.rank},
                                  {joined, roots, draft.nest.axes, draft.rank}, size_of(graph_.node(id).dtype));
 }
@@ -137,7 +137,7 @@ void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roo
   draft_of_[id.value] = nest;
   place_of_[id.value] = draft.nest.nodes.size();
   draft.rank = std::max(draft.rank, std::popcount(bits_of(axes)));
-  preference_.add(id, axes, draft.uses);
+  preference_.add(id, axes, draft.nest.axes, draft.uses);
   draft.nest.nodes.push_back({id, std::move(axes)});
   draft.roots = draft.nest.roots = roots;
 }

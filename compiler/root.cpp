@@ -11,11 +11,11 @@ constexpr double large = 1 << 18;                      // bytes of work that thr
 
 }  // namespace
 
-double root_penalty(const RootCandidate& candidate) {
+double root_penalty(const AxisUse& use, Index extent, bool lanes) {
   double penalty = 0;
-  if (candidate.lanes) penalty += candidate.extent >= 4096 ? 2.5 : 4;
-  if (candidate.folded) penalty += 2 + (candidate.kept_beside > 8192 ? 10 : 0) + (candidate.extent < 4 * fold_leaf ? 4 : 0);
-  if (candidate.extent < 16) penalty += 3;
+  if (lanes) penalty += extent >= 4096 ? 2.5 : 4;
+  if (use.folded) penalty += 2 + (use.kept_beside > 8192 ? 10 : 0) + (extent < 4 * fold_leaf ? 4 : 0);
+  if (extent < 16) penalty += 3;
   return penalty;
 }
 
@@ -30,7 +30,7 @@ RootPreference::RootPreference(const Graph& graph, const Hints& hints) : graph_(
       const NodeId operand = graph.operand(id, k);
       const AxisMap& map = graph.map(id, k);
       const bool computed = graph.node(operand).kind == Kind::apply;
-      const Dims memory = computed ? Dims() : memory_strides(operand);
+      const Dims memory = computed ? Dims() : strides_of(graph, hints, operand);
       for (std::size_t d = 0; d < map.size(); ++d) {
         if (map[d].axis < 0) continue;
         const double stride = computed ? strides_[operand.value][d] : std::abs(static_cast<double>(memory[d]));
@@ -39,49 +39,33 @@ RootPreference::RootPreference(const Graph& graph, const Hints& hints) : graph_(
       }
     }
     if (std::any_of(own.begin(), own.end(), [](double stride) { return stride > 0; })) continue;
-    double stride = 1;                                 // nothing is read along any axis: as it would be stored
-    for (std::size_t axis = own.size(); axis-- > 0;) own[axis] = stride, stride *= std::max(1.0, static_cast<double>(extent(node, axis)));
+    const Dims stored = contiguous_strides(evaluate(node.domain, hints.bindings), Order::c);      // nothing is read along any axis
+    for (std::size_t axis = 0; axis < own.size(); ++axis) own[axis] = static_cast<double>(stored[axis]);
   }
 }
 
-Dims RootPreference::memory_strides(NodeId id) const {
-  if (auto found = hints_.arrays.find(id); found != hints_.arrays.end()) return found->second.strides;
-  Dims dims;
-  for (const Extent& extent : graph_.node(id).shape()) dims.push_back(extent.evaluate(hints_.bindings));
-  return contiguous_strides(dims, graph_.node(id).order);
-}
-
-void RootPreference::add(NodeId id, const std::vector<int>& axes, AxisUses& uses) const {
-  const Node& node = graph_.node(id);
+void RootPreference::add(NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, AxisUses& uses) const {
   const std::vector<double>& strides = strides_[id.value];
-  double volume = 1, kept = 1;
+  const double volume = volume_of(axes, nest_axes, axes.size());
+  uses.resize(std::max(uses.size(), nest_axes.size()));
   for (std::size_t d = 0; d < axes.size(); ++d) {
-    if (axes[d] < 0) continue;
-    if (static_cast<std::size_t>(axes[d]) >= uses.size()) uses.resize(static_cast<std::size_t>(axes[d]) + 1);
-    volume *= std::max(1.0, static_cast<double>(extent(node, d)));
-    if (d < static_cast<std::size_t>(node.kept)) kept *= static_cast<double>(extent(node, d));
-  }
-  for (std::size_t d = 0; d < axes.size(); ++d) {
-    if (axes[d] < 0) continue;
+    if (axes[d] < 0 || strides[d] == 0) continue;
     AxisUse& use = uses[static_cast<std::size_t>(axes[d])];
-    if (strides[d] > 0) (strides[d] == 1 ? use.contiguous : use.jumps) += volume;
-    if (d < static_cast<std::size_t>(node.kept)) continue;
-    use.folded = true;
-    use.kept_beside = std::max(use.kept_beside, kept);
+    (strides[d] == 1 ? use.contiguous : use.jumps) += volume;
   }
+  add_folds(graph_.node(id), axes, nest_axes, uses);
 }
 
 RootPreference::Choice RootPreference::best(const Side& side) {
   const AxisUses& uses = side.uses;
-  const auto cost = [&](std::size_t axis) { return uses[axis].contiguous + 8 * uses[axis].jumps; };       // as in choose_lanes
   std::size_t lanes = 0;
-  for (std::size_t axis = 1; axis < uses.size(); ++axis) if (cost(axis) <= cost(lanes)) lanes = axis;
+  for (std::size_t axis = 1; axis < uses.size(); ++axis) if (uses[axis].access_cost() <= uses[lanes].access_cost()) lanes = axis;
   Choice choice;
   for (std::size_t axis = 0; axis < uses.size(); ++axis) {
     if (!(side.roots >> axis & 1)) continue;
-    const RootCandidate candidate{side.axes[axis].hint, axis == lanes && uses.size() > 1, uses[axis].folded, uses[axis].kept_beside};
-    const double penalty = root_penalty(candidate);
-    if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), penalty, candidate.lanes};
+    const bool is_lanes = axis == lanes && uses.size() > 1;
+    const double penalty = root_penalty(uses[axis], side.axes[axis].hint, is_lanes);
+    if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), penalty, is_lanes};
   }
   return choice;
 }

@@ -3,28 +3,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "schedule.h"
+#include "axis_use.h"
 
 namespace weft {
 
-struct RootCandidate {
-  Index extent = 0;                     // in the call that compiles
-  bool lanes = false;                   // the axis also runs as vectors, and is not the only one
-  bool folded = false;
-  double kept_beside = 0;               // largest result of a fold over the axis, in elements
-};
-
 // Lower is better. A folded root needs partial results and several leaves to be parallel; a root that is also the vector
-// axis breaks rows into tiles.
-double root_penalty(const RootCandidate& candidate);
-
-// What some nodes do along one axis that they share.
-struct AxisUse {
-  double contiguous = 0, jumps = 0;     // elements read with a stride of one, and with any other
-  bool folded = false;
-  double kept_beside = 0;
-};
-using AxisUses = std::vector<AxisUse>;
+// axis, and not the only axis (`lanes`), breaks rows into tiles.
+double root_penalty(const AxisUse& use, Index extent, bool lanes);
 
 // How well nodes can be split over threads, before their nests are arranged.
 class RootPreference {
@@ -32,7 +17,7 @@ class RootPreference {
   RootPreference(const Graph& graph, const Hints& hints);
 
   // Adds what a node does along the axes of a nest: axes[k] is the one of domain axis k, or -1.
-  void add(NodeId id, const std::vector<int>& axes, AxisUses& uses) const;
+  void add(NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, AxisUses& uses) const;
 
   // Whether a node and the nodes of a nest should part, though they fit together.
   //   alone, among, own    the node by itself: its uses, its roots, and how many axes it runs over
@@ -55,8 +40,6 @@ class RootPreference {
     bool lanes = false;
   };
   static Choice best(const Side& side);
-  Index extent(const Node& node, std::size_t axis) const { return node.domain[axis].evaluate(hints_.bindings); }
-  Dims memory_strides(NodeId id) const;
 
   const Graph& graph_;
   const Hints& hints_;

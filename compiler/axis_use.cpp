@@ -1,0 +1,29 @@
+#include "axis_use.h"
+
+#include <algorithm>
+
+namespace weft {
+
+Dims strides_of(const Graph& graph, const Hints& hints, NodeId id) {
+  if (auto found = hints.arrays.find(id); found != hints.arrays.end()) return found->second.strides;
+  return contiguous_strides(evaluate(graph.node(id).shape(), hints.bindings), graph.node(id).order);
+}
+
+double volume_of(const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, std::size_t count) {
+  double volume = 1;
+  for (std::size_t d = 0; d < count; ++d)
+    if (axes[d] >= 0) volume *= static_cast<double>(std::max<Index>(1, nest_axes[static_cast<std::size_t>(axes[d])].hint));
+  return volume;
+}
+
+void add_folds(const Node& node, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, AxisUses& uses) {
+  const std::size_t kept = static_cast<std::size_t>(node.kept);
+  for (std::size_t d = kept; d < axes.size(); ++d) {
+    if (axes[d] < 0) continue;
+    AxisUse& use = uses[static_cast<std::size_t>(axes[d])];
+    use.folded = true;
+    use.kept_beside = std::max(use.kept_beside, volume_of(axes, nest_axes, kept));
+  }
+}
+
+}  // namespace weft

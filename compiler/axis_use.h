@@ -1,0 +1,27 @@
+// What nodes do along the axes of a nest. The choices of lanes and of roots go by it.
+#pragma once
+#include <vector>
+
+#include "schedule.h"
+
+namespace weft {
+
+struct AxisUse {
+  double contiguous = 0, jumps = 0;     // elements read with a stride of one, and with any other
+  bool folded = false;
+  double kept_beside = 0;               // largest result of a fold over the axis, in elements
+
+  // In contiguous loads: a gather costs about eight, and an array that does not follow the axis is loaded outside the loop.
+  double access_cost() const { return contiguous + 8 * jumps; }
+};
+using AxisUses = std::vector<AxisUse>;                 // by nest axis
+
+// The strides of the memory of a node, in elements, in the call that compiles.
+Dims strides_of(const Graph& graph, const Hints& hints, NodeId id);
+
+// Elements of the first `count` of these axes of a node, in the call that compiles.
+double volume_of(const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, std::size_t count);
+
+void add_folds(const Node& node, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, AxisUses& uses);
+
+}  // namespace weft
