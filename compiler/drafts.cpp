@@ -10,14 +10,11 @@ constexpr std::size_t max_axes = 48;
 
 // Whether loops over these axes can nest in this order: no recurrence of the nest wants another one.
 bool nests_in(const Draft& draft, const std::vector<int>& order) {
-  if (order.size() < 2 || draft.nested.empty()) return true;
-  for (const auto& [outer, inner] : draft.nested)
-    if (std::find(order.begin(), order.end(), outer) == order.end() && std::find(order.begin(), order.end(), inner) == order.end()) continue;
-    else {
-      const auto a = std::find(order.begin(), order.end(), outer), b = std::find(order.begin(), order.end(), inner);
-      if (a == order.end() || b == order.end() || a > b) return false;
-    }
-  return true;
+  const auto place_of = [&](int axis) { return std::find(order.begin(), order.end(), axis); };
+  return order.size() < 2 || std::all_of(draft.nested.begin(), draft.nested.end(), [&](const std::pair<int, int>& pair) {
+    const auto outer = place_of(pair.first), inner = place_of(pair.second);
+    return outer == order.end() ? inner == order.end() : inner != order.end() && outer < inner;
+  });
 }
 
 }  // namespace
@@ -28,6 +25,11 @@ bool are_distinct(const std::vector<int>& axes) {
   return true;
 }
 
+bool reads_in_place(const Graph& graph, NodeId reader, int operand, std::size_t dimension) {
+  const AxisRef& ref = graph.map(reader, operand)[dimension];
+  return ref.is_identity() && graph.node(reader).domain[static_cast<std::size_t>(ref.axis)] == graph.node(graph.operand(reader, operand)).domain[dimension];
+}
+
 bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes) {
   if (graph.node(reader).kind == Kind::update) return false;
   const Node& node = graph.node(id);
@@ -36,7 +38,7 @@ bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vect
     const AxisMap& map = graph.map(reader, k);
     for (std::size_t d = 0; d < map.size(); ++d) {
       if (node.domain[d].is(1)) continue;
-      if (!map[d].is_identity() || !(graph.node(reader).domain[static_cast<std::size_t>(map[d].axis)] == node.domain[d])) return false;
+      if (!reads_in_place(graph, reader, k, d)) return false;
       const int axis = reader_axes[static_cast<std::size_t>(map[d].axis)];
       if (axes[d] >= 0 && axes[d] != axis) return false;
       axes[d] = axis;

@@ -48,6 +48,9 @@ class Drafts {
   std::vector<Draft> drafts_;
 };
 
+// Whether a reader takes an operand at the index it is made at, along one dimension of it.
+bool reads_in_place(const Graph& graph, NodeId reader, int operand, std::size_t dimension);
+
 // Whether a reader over these axes takes `id` at the index it is made at, wherever it reads it; then `axes` follow.
 bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes);
 

@@ -33,40 +33,40 @@ class Grouper {
   int position_of(NodeId placed) const { return position_[static_cast<std::size_t>(drafts_.of(placed))]; }
 
   // Whether `user` can read operand `position` from registers, given that it was made in the same nest.
-  bool reads_in_place(NodeId user, int position) const {
+  bool needs_no_memory(NodeId user, int position) const {
     const NodeId made = graph_.operand(user, position);
-    const AxisMap& map = graph_.map(user, position);
     if (graph_.node(user).kind == Kind::update || graph_.node(made).kind == Kind::reshape) return false;
-    const Placed& placed = drafts_.placed(made);
-    const Node& from = graph_.node(made);
-    const Node& to = graph_.node(user);
-    for (std::size_t k = 0; k < map.size(); ++k)
-      if (placed.axes[k] >= 0 && !(map[k].is_identity() && to.domain[static_cast<std::size_t>(map[k].axis)] == from.domain[k])) return false;
+    const std::vector<int>& axes = drafts_.placed(made).axes;
+    for (std::size_t d = 0; d < graph_.map(user, position).size(); ++d)
+      if (axes[d] >= 0 && !reads_in_place(graph_, user, position, d)) return false;
     return true;
   }
 
-  int earliest_nest(NodeId id) const {
-    int first = behind_all_known();
+  // The first nest that could run a node, and the first in which all it reads is in memory.
+  struct Positions {
+    int earliest, behind;
+  };
+  Positions positions_for(NodeId id) const {
+    Positions at{before_all_ < 0 ? 0 : 1, before_all_ < 0 ? 0 : 1};
     for (int k = 0; k < graph_.arity(id); ++k) {
       const NodeId made = memory_of(graph_, graph_.operand(id, k));
-      if (has_place(made)) first = std::max(first, position_of(made) + (reads_in_place(id, k) ? 0 : 1));
+      if (!has_place(made)) continue;
+      at.behind = std::max(at.behind, position_of(made) + 1);
+      at.earliest = std::max(at.earliest, position_of(made) + (needs_no_memory(id, k) ? 0 : 1));
     }
-    return first;
+    return at;
   }
 
   // Into one of the nests at positions below `limit`, or a fresh one.
   void place(NodeId id, int limit = INT_MAX) {
     constexpr int tries = 6;
-    const int first = earliest_nest(id), size = static_cast<int>(order_.size()), count = std::min(size, limit);
+    const auto [first, behind] = positions_for(id);
+    const int count = std::min(static_cast<int>(order_.size()), limit);
     for (int at = first; at < std::min(first + tries, count); ++at)
       if (drafts_.join(id, order_[static_cast<std::size_t>(at)])) return;
     if (count - 1 >= first + tries && drafts_.join(id, order_[static_cast<std::size_t>(count - 1)])) return;
-    int behind = behind_all_known();                   // and behind the nests of all operands
-    for (int k = 0; k < graph_.arity(id); ++k)
-      if (const NodeId made = memory_of(graph_, graph_.operand(id, k)); has_place(made)) behind = std::max(behind, position_of(made) + 1);
     WEFT_ASSERT(drafts_.join(id, open_nest(behind)), "a node must fit an empty nest: %", id.value);
   }
-  int behind_all_known() const { return before_all_ < 0 ? 0 : 1; }
   int open_nest(int at) {
     const int fresh = drafts_.add();
     order_.insert(order_.begin() + at, fresh);
