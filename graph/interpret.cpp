@@ -84,7 +84,7 @@ void fold_box(const Node& node, Dims sizes, const std::vector<std::byte>& box, s
 
 class Interpreter {
  public:
-  Interpreter(const Graph& graph, Bindings bindings) : graph_(graph), bindings_(std::move(bindings)), values_(graph.size()) {}
+  Interpreter(const Graph& graph, Bindings bindings, OpLoops loops) : graph_(graph), bindings_(std::move(bindings)), loops_(loops), values_(graph.size()) {}
   Array& value(NodeId id) { return values_[id.value]; }
 
   void evaluate_node(NodeId id) {
@@ -164,7 +164,7 @@ class Interpreter {
       add(walk(operand, graph_.map(id, p), own.size(), bindings_), operand.dtype());
     }
     add(walk(result, identity_map(node.kept), own.size(), bindings_), node.dtype);
-    ScalarGraph step(recurrence.step), finish(recurrence.finish);
+    ScalarGraph step(recurrence.step, loops_), finish(recurrence.finish, loops_);
     const std::size_t states = recurrence.states(), output = static_cast<std::size_t>(recurring.output);
     for_each_index(sizes, walks, 0, outer, origins, [&](const std::vector<const std::byte*>& line) {
       std::vector<Scalar> inputs = recurrence.start;
@@ -192,7 +192,7 @@ class Interpreter {
       walks.push_back(walk(value(graph_.operand(id, p)), graph_.map(id, p), sizes.size(), bindings_));
       origins.push_back(walks.back().origin);
     }
-    const OpLoop loop = op_loop(node.op, graph_.node(graph_.operand(id, arity - 1)).dtype, node.dtype);
+    const OpLoop loop = loops_(node.op, graph_.node(graph_.operand(id, arity - 1)).dtype, node.dtype);
     const Index size = static_cast<Index>(size_of(node.dtype));
     Array result(node.dtype, Dims(sizes.begin(), sizes.begin() + node.kept));
     auto* to = static_cast<std::byte*>(result.data());
@@ -212,6 +212,7 @@ class Interpreter {
 
   const Graph& graph_;
   Bindings bindings_;
+  OpLoops loops_;
   std::vector<Array> values_;
 };
 
@@ -228,14 +229,14 @@ std::vector<NodeId> ids_of(const std::vector<Expr>& exprs, const Graph* graph) {
 }  // namespace
 
 std::vector<Array> interpret(const Graph& graph, const std::vector<NodeId>& outputs, const std::vector<NodeId>& inputs,
-                             const std::vector<Array>& arrays, const Bindings& extra) {
+                             const std::vector<Array>& arrays, const Bindings& extra, OpLoops loops) {
   const Bindings bindings = bind_symbols(graph, inputs, arrays, extra);
   check_inputs_given(graph, outputs, inputs);
   const std::vector<NodeId> live = live_nodes(graph, outputs);
   for (NodeId id : live)
     if (has_call_checks(graph, id)) check_at_call(graph, id, bindings);
-  if (has_fits(graph)) return interpret(settle(graph, bindings), outputs, inputs, arrays, extra);
-  Interpreter interpreter(graph, bindings);
+  if (has_fits(graph)) return interpret(settle(graph, bindings), outputs, inputs, arrays, extra, loops);
+  Interpreter interpreter(graph, bindings, loops);
   for (std::size_t k = 0; k < inputs.size(); ++k) interpreter.value(inputs[k]) = arrays[k];
   for (NodeId id : live) interpreter.evaluate_node(id);
   std::vector<Array> results;
@@ -243,11 +244,11 @@ std::vector<Array> interpret(const Graph& graph, const std::vector<NodeId>& outp
   return results;
 }
 
-std::vector<Array> interpret(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays, const Bindings& extra) {
+std::vector<Array> interpret(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays, const Bindings& extra, OpLoops loops) {
   WEFT_REQUIRE(!outputs.empty(), usage, "interpret: expected at least one output");
   WEFT_REQUIRE(static_cast<bool>(outputs[0]), usage, "interpret: got an empty Expr");
   const Graph* graph = &outputs[0].graph();
-  return interpret(*graph, ids_of(outputs, graph), ids_of(inputs, graph), arrays, extra);
+  return interpret(*graph, ids_of(outputs, graph), ids_of(inputs, graph), arrays, extra, loops);
 }
 
 }  // namespace weft

@@ -80,7 +80,7 @@ template <class Row, int arity, DTypeRule rule, class T> constexpr OpLoop loop_o
 }
 
 // Indexed by op, then by operand dtype.
-constexpr std::array<OpLoop, dtype_count> loops[] = {
+constexpr std::array<OpLoop, dtype_count> loop_table[] = {
 #define WEFT_TYPE(dtype_name, type, kind) loop_of<Current, current_arity, current_rule, type>(),
 #define WEFT_LOOPS(name, arity, rule)                                                            \
   [] {                                                                                           \
@@ -129,19 +129,19 @@ std::optional<DType> result_dtype(Op op, std::span<const DType> operands, DType 
 
 OpLoop op_loop(Op op, DType operand, DType result) {
   const OpLoop loop = info(op).rule == DTypeRule::conversion ? conversion_loop(operand, result)
-                                                             : loops[static_cast<std::size_t>(op)][static_cast<std::size_t>(operand)];
+                                                             : loop_table[static_cast<std::size_t>(op)][static_cast<std::size_t>(operand)];
   WEFT_REQUIRE(loop != nullptr, dtype, info(op).name, ": no such operation on ", operand);
   return loop;
 }
 
-Scalar evaluate(Op op, std::span<const Scalar> operands, DType result) {
+Scalar evaluate(Op op, std::span<const Scalar> operands, DType result, OpLoops loops) {
   WEFT_REQUIRE(static_cast<int>(operands.size()) == info(op).arity, usage, info(op).name, ": expected ", info(op).arity, " operands, got ", operands.size());
   alignas(8) std::byte values[3][8];
   alignas(8) std::byte value[8];
   const std::byte* from[3] = {values[0], values[1], values[2]};
   const Index steps[3] = {0, 0, 0};
   for (std::size_t k = 0; k < operands.size(); ++k) operands[k].store(values[k]);
-  op_loop(op, operands.back().dtype(), result)(1, from, steps, value, 0);
+  loops(op, operands.back().dtype(), result)(1, from, steps, value, 0);
   return Scalar::load(result, value);
 }
 

@@ -15,7 +15,7 @@ bool operator==(const Recurring& a, const Recurring& b) {
 
 // ---- numbers
 
-ScalarGraph::ScalarGraph(const Graph& graph) : graph_(graph), values_(graph.size()), results_(graph.outputs.size()) {
+ScalarGraph::ScalarGraph(const Graph& graph, OpLoops loops) : graph_(graph), loops_(loops), values_(graph.size()), results_(graph.outputs.size()) {
   for (std::size_t k = 0; k < graph.size(); ++k)
     if (const auto* scalar = std::get_if<Scalar>(&graph.node(id_of(k)).payload)) values_[k] = *scalar;
 }
@@ -28,7 +28,7 @@ const std::vector<Scalar>& ScalarGraph::operator()(const std::vector<Scalar>& in
     if (node.kind != Kind::apply) continue;
     operands.clear();
     for (int p = 0; p < graph_.arity(id_of(k)); ++p) operands.push_back(values_[graph_.operand(id_of(k), p).value]);
-    values_[k] = evaluate(node.op, operands, node.dtype);
+    values_[k] = evaluate(node.op, operands, node.dtype, loops_);
   }
   for (std::size_t k = 0; k < results_.size(); ++k) results_[k] = values_[graph_.outputs[k].value];
   return results_;

@@ -50,12 +50,13 @@ std::shared_ptr<const Recurrence> builtin_scan(AccumulatorId acc, DType element,
 // Runs a graph of scalars on numbers.
 class ScalarGraph {
  public:
-  explicit ScalarGraph(const Graph& graph);                    // keep the graph alive
+  explicit ScalarGraph(const Graph& graph, OpLoops loops = op_loop);   // keep the graph alive
   // inputs in declaration order; the result is valid until the next call
   const std::vector<Scalar>& operator()(const std::vector<Scalar>& inputs);
 
  private:
   const Graph& graph_;
+  OpLoops loops_;
   std::vector<Scalar> values_, results_;
 };
 
