@@ -174,6 +174,11 @@ Expr reduce_or(const Expr& x, const Axes& axes, const ReduceOptions& options);
 Expr reduce_and(const Expr& x, const Axes& axes, const ReduceOptions& options);
 Expr reduce_xor(const Expr& x, const Axes& axes, const ReduceOptions& options);
 
+// The sum of floats as if added in about twice the precision and rounded once: what cancels leaves its true rest. f64 reads x
+// twice, the other dtypes add in f64. The gradient is that of sum. Where magnitudes add up beyond f64 it is sum itself.
+Expr compensated_sum(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
+Expr compensated_sum(const Expr& x, const Axes& axes, const ReduceOptions& options);
+
 // Of integers and bool in f64; of f16 and bf16 in f32, rounded once. mean of nothing is NaN.
 Expr mean(const Expr& x, const Axes& axes = all_axes, bool keepdims = false);
 Expr mean(const Expr& x, const Axes& axes, const ReduceOptions& options);
