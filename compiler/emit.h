@@ -15,7 +15,7 @@ inline constexpr int lane_count = 16;
 using StrideClasses = std::unordered_map<NodeId, std::vector<StrideClass>>;
 
 // Adds the function of the nest, and a second one that merges partial results if it has any, to the module; appends the
-// stages to plan.stages.
-void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan);
+// stages to plan.stages. `lanes`: of the registers, see Options.
+void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes);
 
 }  // namespace weft

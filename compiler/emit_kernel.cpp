@@ -9,8 +9,8 @@ namespace weft {
 
 using llvm::Value;
 
-KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan)
-    : module_(module), context_(module.getContext()), program_(program), classes_(classes), plan_(plan), b_(context_), entry_(context_) {
+KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes)
+    : module_(module), context_(module.getContext()), program_(program), classes_(classes), plan_(plan), features_(host_features(lanes)), b_(context_), entry_(context_) {
   for (const Buffer& buffer : program.buffers) {
     const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
     slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
@@ -26,7 +26,7 @@ void KernelEmitter::start_function(llvm::FunctionType* type, const std::string& 
   const char* names[] = {"slots", "sizes", "begin", "end", "scratch"};
   for (unsigned k = 0; k < 5; ++k) function_->getArg(k)->setName(names[k]);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
-  function_->addFnAttr("target-features", host_features());
+  function_->addFnAttr("target-features", features_);
   function_->addFnAttr("prefer-vector-width", "512");
   function_->addFnAttr("min-legal-vector-width", "512");
   auto* entry = llvm::BasicBlock::Create(context_, "entry", function_);
@@ -248,8 +248,8 @@ void KernelEmitter::emit() {
     if (fold.partial >= 0) return emit_merge();
 }
 
-void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan) {
-  KernelEmitter(module, program, classes, plan).emit();
+void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes) {
+  KernelEmitter(module, program, classes, plan, lanes).emit();
 }
 
 }  // namespace weft

@@ -33,7 +33,7 @@ struct InvariantDivisor {
 
 class KernelEmitter {
  public:
-  KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan);
+  KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes);
   void emit();
 
  private:
@@ -122,6 +122,7 @@ class KernelEmitter {
   const Program& program_;
   const StrideClasses& classes_;
   Plan& plan_;
+  const std::string features_;                  // of the processor, as attributes of functions
   llvm::IRBuilder<> b_;
   llvm::IRBuilder<> entry_;                     // appends to the entry block
   llvm::Function* function_ = nullptr;

@@ -103,7 +103,7 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
     for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[graph.outputs[k]] = {outputs[k].strides()};
     for (NodeId id : constant_arrays(graph)) hints.arrays[id] = {constant_array(graph.node(id)).strides()};
     try {
-      variant = compile_variant(graph, hints, options.verify);
+      variant = compile_variant(graph, hints, options);
     } catch (...) {
       variants.erase(key);
       throw;
@@ -405,6 +405,8 @@ namespace {
 
 Function make_function(Graph extracted, const Options& options, std::chrono::steady_clock::time_point start) {
   check_symbols(extracted);
+  WEFT_REQUIRE(options.lanes == 0 || options.lanes == 4 || options.lanes == 8 || options.lanes == 16, usage, "Options::lanes: expected 4, 8, 16, or 0 for what the processor has, got ",
+               options.lanes);
   auto state = make_state(std::move(extracted), options, options.executor ? options.executor : make_executor(options.threads));
   state->pass_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Function(std::move(state));

@@ -142,16 +142,18 @@ class LinkedCode final : public MachineCode {
 
 }  // namespace
 
-const std::string& host_features() {
-  static const std::string features = [] {
-    std::string text;
-    for (const auto& feature : sys::getHostCPUFeatures()) {
-      if (!text.empty()) text += ",";
-      text += (feature.second ? "+" : "-") + feature.first().str();
-    }
-    return text;
-  }();
-  return features;
+std::string host_features(int lanes) {
+  static const auto features = sys::getHostCPUFeatures();
+  const auto is_too_wide = [&](StringRef name) {
+    const bool of_256 = name.starts_with("avx") || name.starts_with("fma") || name == "f16c" || name == "xop" || name == "vaes" || name == "vpclmulqdq" || name == "gfni";
+    return (lanes != 0 && lanes < 16 && (name.starts_with("avx512") || name.starts_with("avx10") || name == "evex512")) || (lanes != 0 && lanes < 8 && of_256);
+  };
+  std::string text;
+  for (const auto& feature : features) {
+    if (!text.empty()) text += ",";
+    text += (feature.second && !is_too_wide(feature.first()) ? "+" : "-") + feature.first().str();
+  }
+  return text;
 }
 
 std::string unique_name(const std::string& stem) {

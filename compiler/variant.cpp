@@ -5,6 +5,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "jit.h"
+#include "verify_code.h"
 
 namespace weft {
 namespace {
@@ -14,26 +15,27 @@ struct Code {
   std::unique_ptr<llvm::Module> module;
 };
 
-Code emit_code(const std::vector<Program>& programs, const StrideClasses& classes, Plan& plan) {
+Code emit_code(const std::vector<Program>& programs, const StrideClasses& classes, Plan& plan, int lanes) {
   Code code;
   code.module = std::make_unique<llvm::Module>("weft", *code.context);
-  for (const Program& program : programs) emit_program(*code.module, program, classes, plan);
+  for (const Program& program : programs) emit_program(*code.module, program, classes, plan, lanes);
   return code;
 }
 
 // Emits the programs of a variant again, to look at them.
 Code code_of(const Variant& variant) {
   Plan plan;
-  return emit_code(variant.plan.programs, variant.classes, plan);
+  return emit_code(variant.plan.programs, variant.classes, plan, variant.lanes);
 }
 
 }  // namespace
 
-std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, bool verify_levels) {
+std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   auto variant = std::make_shared<Variant>();
+  variant->lanes = options.lanes;
   variant->schedule = make_schedule(graph, hints);
-  if (verify_levels) verify(graph, variant->schedule);
+  if (options.verify) verify(graph, variant->schedule);
   for (const auto& [node, layout] : hints.arrays) {
     const Shape shape = graph.node(node).shape();
     auto& classes = variant->classes[node];
@@ -45,9 +47,10 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   std::vector<Program> programs;
   for (const Nest& nest : variant->schedule.nests) {
     programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
-    if (verify_levels) verify(programs.back());
+    if (options.verify) verify(programs.back());
   }
-  Code code = emit_code(programs, variant->classes, plan);
+  Code code = emit_code(programs, variant->classes, plan, options.lanes);
+  if (options.verify) verify(*code.module);
   auto machine_code = compile_module(std::move(code.context), std::move(code.module));
   variant->kernel.name = graph.name;
   for (const StagePlan& stage : plan.stages)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <weft/kernel.h>
+#include <weft/options.h>
 
 #include "emit.h"
 
@@ -14,12 +15,13 @@ struct Variant {
   Schedule schedule;
   Plan plan;
   StrideClasses classes;
+  int lanes = 0;
   Kernel kernel;
   double seconds = 0;                   // to schedule, lower, emit and link
 };
 
 // Compiles the final graph for these hints. Throws Error.
-std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, bool verify_levels);
+std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options);
 
 // Whether the output may lie exactly where the input lies.
 bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output);   // in_place.cpp

@@ -11,9 +11,11 @@ namespace weft {
 
 struct Options {
   int threads = 0;                              // 0: one per processor; results are the same bits for any number
-  std::shared_ptr<Executor> executor;           // runs the stages instead of threads of this function's own
+  int lanes = 0;                                // f32 lanes of the registers used, at most: 16 AVX-512, 8 AVX2, 4 SSE; 0: what the
+                                                // processor has. Same bits with any; 4 has no fma instruction and is slow
+  std::shared_ptr<Executor> executor = nullptr; // runs the stages instead of threads of this function's own
   bool verify = false;                          // checks every level after every pass
-  std::string trace;                            // pass names, comma separated, or "all": prints what they change to stderr
+  std::string trace = {};                       // pass names, comma separated, or "all": prints what they change to stderr
 };
 
 }  // namespace weft

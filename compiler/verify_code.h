@@ -1,0 +1,10 @@
+// The law that equal nodes have equal bits, where LLVM could break it: no float instruction may be reassociated, contracted or
+// approximated, and none may call what LLVM has several implementations of.
+#pragma once
+#include <llvm/IR/Module.h>
+
+namespace weft {
+
+void verify(const llvm::Module& module);         // throws Error(internal)
+
+}  // namespace weft

@@ -1,0 +1,70 @@
+// Registers of any width give the same bits, which are those of the interpreter with the same functions.
+#include <weft/compiled_math.h>
+
+#include <error_text.h>
+
+#include "compiled.h"
+#include "layouts.h"
+
+using namespace weft;
+
+namespace {
+
+Options with_lanes(int lanes) { return {.threads = 2, .lanes = lanes, .executor = nullptr, .verify = true, .trace = ""}; }
+
+void check_lanes(const std::string& text, const std::vector<Array>& inputs) {
+  const Function f = compile(parse(text), with_lanes(0));
+  const Graph& graph = f.final_graph(inputs);
+  const std::vector<Array> got = f(inputs), same = interpret(graph, graph.outputs, graph.inputs, inputs, {}, compiled_math);
+  for (std::size_t k = 0; k < got.size(); ++k) CHECK(difference(got[k], same[k]) == "");
+  for (int lanes : {4, 8, 16}) {
+    CAPTURE(lanes);
+    const std::vector<Array> narrow = compile(parse(text), with_lanes(lanes))(inputs);
+    for (std::size_t k = 0; k < got.size(); ++k) CHECK(difference(narrow[k], got[k]) == "");
+  }
+}
+
+// One nest for each function of one or two operands.
+std::string functions_text(DType dtype) {
+  std::string text, outputs, name = to_text(dtype);
+  int id = 0;
+  for (const OpInfo& row : op_table()) {
+    if (row.rule != DTypeRule::floating) continue;
+    text += concat("%", id, ": ", name, "[i:n] = ", row.name, row.arity == 1 ? "(%x[i])\n" : "(%x[i], %y[i])\n");
+    outputs += concat(id ? ", %" : "%", id);
+    ++id;
+  }
+  return concat("graph functions(%x: ", name, "[n], %y: ", name, "[n]) -> (", outputs, ") {\n", text, "}");
+}
+
+}  // namespace
+
+TEST_CASE("every float function has the same bits in registers of 4, 8 and 16 lanes, and in the interpreter") {
+  for (DType dtype : {f32, f64, f16, bf16})
+    for (Index n : {1, 67}) {
+      CAPTURE(dtype);
+      check_lanes(functions_text(dtype), {uniform(dtype, {n}, 1), uniform(dtype, {n}, 2)});
+      check_lanes(functions_text(dtype), {special(dtype, {n}, 3), special(dtype, {n}, 4)});
+    }
+}
+
+TEST_CASE("sums and products over rows, columns and everything, softmax and a gradient have the same bits in registers of any width") {
+  const std::string sums = "graph sums(%x: f32[n,m]) -> (%0, %1, %2, %3) {\n%0: f32[i:n] = sum(j:m) copy(%x[i,j])\n%1: f32[i:m] = sum(j:n) exp(%x[j,i])\n"
+                           "%2: f32[] = sum(i:n,j:m) copy(%x[i,j])\n%3: f32[i:n] = prod(j:m) copy(%x[i,j])\n}";
+  const std::string softmax = "graph softmax(%x: f32[n,m]) -> (%4) {\n%0: f32[i:n] = max(j:m) copy(%x[i,j])\n%1: f32[i:n,j:m] = subtract(%x[i,j], %0[i])\n"
+                              "%2: f32[i:n,j:m] = exp(%1[i,j])\n%3: f32[i:n] = sum(j:m) copy(%2[i,j])\n%4: f32[i:n,j:m] = divide(%2[i,j], %3[i])\n}";
+  for (const Dims& shape : {Dims{3, 5}, Dims{70, 1100}, Dims{1100, 70}, Dims{2100, 3}}) {
+    check_lanes(sums, {uniform(f32, shape)});
+    check_lanes(softmax, {uniform(f32, shape)});
+  }
+  for (auto& [name, view] : layouts(f32, {1050, 37})) {
+    CAPTURE(name);
+    check_lanes(sums, {filled_like(uniform(f32, {1050, 37}), view)});
+  }
+}
+
+TEST_CASE("Options::lanes takes 0, 4, 8 and 16") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"});
+  CHECK(error_text([&] { compile({x + 1}, {x}, {.lanes = 5}); }) == "usage: Options::lanes: expected 4, 8, 16, or 0 for what the processor has, got 5");
+}
