@@ -34,9 +34,8 @@ V lgamma_positive(const V& a) {
   const V d = select(far_below, a, select(below, a - one, y - a.like(2)));
   const V argument = select(large, a, select(far_below, fma(a, a, a), select(below, a, product)));
 
-  const auto split = split_power(argument);
   V log_rest = a, log_low = a, error = a;
-  const V log_sum_high = log_sum(split.exponent, split.mantissa - one, zero, log_rest);
+  const V log_sum_high = log_sum(log_argument(argument), log_rest);
   const V log_high = fast_two_sum(log_sum_high, log_rest, log_low);
 
   // lgamma(2 + d) = d (1 + d) p(d + 1/4)

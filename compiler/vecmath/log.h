@@ -4,29 +4,58 @@
 
 namespace weft::vecmath {
 
-// log(1 + f) - f + more, for f in [-1/4, 1/2].
+// (log(1 + f) - f) * factor + more, for |f| <= 1/4.
 template <LaneType V>
-V log_tail(const V& f, const V& more) {
+V log_tail(const V& f, const V& factor, const V& more) {
   if (f.bits() == 32) {
-    const V q = poly(f, {-0.5, 0x1.555558p-2, -0x1.00007p-2, 0x1.9998aep-3, -0x1.551afap-3, 0x1.244558p-3, -0x1.046c08p-3,
-                         0x1.e08da6p-4, -0x1.7a6c8cp-4, 0x1.3cf364p-5});
-    return fma(f * f, q, more);
+    const V q = poly(f, {-0.5, 0x1.55554ep-2, -0x1.0001ccp-2, 0x1.99a266p-3, -0x1.542d18p-3, 0x1.22ec8ep-3, -0x1.1c56d2p-3, 0x1.0248eap-3});
+    return fma(f * (f * factor), q, more);
   }
   // log(1 + f) = 2 atanh(s) = f - s * (f - z q(z))
   const V s = f / (f + f.like(2)), z = s * s;
-  const V q = poly(z, {0x1.555555555554fp-1, 0x1.999999999c187p-2, 0x1.24924921e32dcp-2, 0x1.c71c7490dc5dap-3, 0x1.745c4a9550931p-3,
-                       0x1.3b35ca073b0ddp-3, 0x1.0dcaf7bdbe74fp-3, 0x1.1b85cdaa668e7p-3});
-  return fma(s, fma(z, q, -f), more);
+  const V q = poly(z, {0x1.5555555555252p-1, 0x1.9999999aff711p-2, 0x1.2492476aa9e41p-2, 0x1.c71e66f12077dp-3, 0x1.73cdc7d242407p-3,
+                       0x1.4f1b832f6ecdcp-3});
+  return fma(s * factor, fma(z, q, -f), more);
 }
 
-// e * ln2 + log(1 + f + f_low) = high + rest, for e integral or infinite (high is then e too); high is NaN if e or f is.
+// x = 2^exponent (1 + f) / scale, |f| <= 1/4 and exact. The scale is 3/4 where the mantissa is above 5/4, in `upper`, else 1.
 template <LaneType V>
-V log_sum(const V& e, const V& f, const V& f_low, V& rest) {
-  // high + low = e * ln2 + f exactly but for the last term of ln2.
-  const V ln2 = constant(f, 0x1.62e4p-1, 0x1.62e42fefa4p-1);
-  const V high = fma(e, ln2, f);
-  const V low = fma(e, constant(f, 0x1.7f7d1cp-20, -0x1.8432a1b0e2634p-43), (fma(e, ln2, -high) + f) + f_low);
-  rest = log_tail(f, low);
+struct LogArgument {
+  V exponent, scale, f;
+  typename V::Mask upper;
+};
+
+template <LaneType V>
+LogArgument<V> log_argument(const V& x) {
+  const auto split = split_power(x);
+  const V m = split.mantissa, one = x.like(1);
+  const auto upper = m > x.like(1.25);
+  const V scale = select(upper, x.like(0.75), one);
+  return {split.exponent, scale, fma(m, scale, -one), upper};
+}
+
+// log(2) and log(4/3) in some base, each in two parts. The first are short: sums of their products with exponents are exact.
+struct LogUnits {
+  double two, two_low, third, third_low;
+};
+
+// a.exponent * units.two + units.third where a.upper, without the low parts, which go to `low`.
+template <LaneType V>
+V log_whole(const LogArgument<V>& a, const LogUnits& units, V& low) {
+  const V zero = a.f.like(0);
+  low = select(a.upper, zero.like(units.third_low), zero);
+  if (units.two_low != 0) low = fma(a.exponent, zero.like(units.two_low), low);
+  return fma(a.exponent, zero.like(units.two), select(a.upper, zero.like(units.third), zero));
+}
+
+// log(x) = high + rest, a being the argument of x. high is the result where the exponent is infinite, and NaN where x is NaN or negative.
+template <LaneType V>
+V log_sum(const LogArgument<V>& a, V& rest) {
+  const LogUnits f32 = {0x1.62e4p-1, 0x1.7f7d1cp-20, 0x1.2698p-2, -0x1.deecb2p-18};
+  const LogUnits f64 = {0x1.62e42fefa4p-1, -0x1.8432a1b0e2634p-43, 0x1.269621134cp-2, 0x1.b92783beb7677p-42};
+  V low = a.f, error = a.f;
+  const V whole = log_whole(a, a.f.bits() == 32 ? f32 : f64, low), high = fast_two_sum(whole, a.f, error);
+  rest = log_tail(a.f, a.f.like(1), low + error);
   return high;
 }
 
@@ -35,40 +64,40 @@ V log_finish(const V& e, const V& high, const V& rest) {
   return select(abs(e) < e.like(infinity), high + rest, high);
 }
 
-// log(x). f32 0.85 ULP, f64 0.80 ULP, x > 0, subnormals included. log(+-0) = -inf, log(x < 0) = NaN, log(inf) = inf.
+// log(x). f32 0.74 ULP, f64 0.79 ULP, x > 0, subnormals included. log(+-0) = -inf, log(x < 0) = NaN, log(inf) = inf.
 template <LaneType V>
 V log(const V& x) {
-  const auto split = split_power(x);
+  const auto a = log_argument(x);
   V rest = x;
-  const V high = log_sum(split.exponent, split.mantissa - x.like(1), x.like(0), rest);
-  return log_finish(split.exponent, high, rest);
+  const V high = log_sum(a, rest);
+  return log_finish(a.exponent, high, rest);
 }
 
-// (e * unit + log(1 + f)) * scale, where unit * scale is the logarithm of 2 in the wanted base. All constants in two parts.
+// The logarithm in the base of the units; scale + scale_low is that of e.
 template <LaneType V>
-V log_scaled(const V& x, const V& unit, const V& unit_low, const V& scale, const V& scale_low) {
-  const auto split = split_power(x);
-  const V e = split.exponent, f = split.mantissa - x.like(1);
-  const V linear = f * scale;
-  V sum_error = x;
-  const V sum = fast_two_sum(e * unit, linear, sum_error);
-  const V low = fma(f, scale_low, fma(f, scale, -linear)) + fma(e, unit_low, sum_error);
-  return log_finish(e, sum, fma(log_tail(f, x.like(0)), scale, low));
+V log_scaled(const V& x, const LogUnits& units, const V& scale, const V& scale_low) {
+  const auto a = log_argument(x);
+  V low = x, sum_error = x;
+  const V linear = a.f * scale, sum = fast_two_sum(log_whole(a, units, low), linear, sum_error);
+  const V rest = fma(a.f, scale_low, fma(a.f, scale, -linear)) + (low + sum_error);
+  return log_finish(a.exponent, sum, log_tail(a.f, scale, rest));
 }
 
-// log2(x). f32 1.15 ULP, f64 1.11 ULP; exact for powers of two. Special values as log.
+// log2(x). f32 0.84 ULP, f64 0.82 ULP; exact for powers of two. Special values as log.
 template <LaneType V>
 V log2(const V& x) {
-  return log_scaled(x, x.like(1), x.like(0), constant(x, 0x1.715476p0, 0x1.71547652b82fep0),
+  const LogUnits f32 = {1, 0, 0x1.a9p-2, -0x1.a39fbep-20}, f64 = {1, 0, 0x1.a8ff97181p-2, 0x1.4bc302ffa76fbp-43};
+  return log_scaled(x, x.bits() == 32 ? f32 : f64, constant(x, 0x1.715476p0, 0x1.71547652b82fep0),
                     constant(x, 0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56));
 }
 
-// log10(x). f32 1.08 ULP, f64 0.85 ULP. Special values as log.
+// log10(x). f32 0.89 ULP, f64 0.89 ULP. Special values as log.
 template <LaneType V>
 V log10(const V& x) {
-  // The upper part of the unit is short, so that its product with e is exact.
-  return log_scaled(x, constant(x, 0x1.344p-2, 0x1.34413509f8p-2), constant(x, 0x1.3509f8p-18, -0x1.80433b83b532ap-44),
-                    constant(x, 0x1.bcb7b2p-2, 0x1.bcb7b1526e50ep-2), constant(x, -0x1.5b235ep-27, 0x1.95355baaafad3p-57));
+  const LogUnits f32 = {0x1.344p-2, 0x1.3509f8p-18, 0x1.ffcp-4, -0x1.ea21c4p-23};
+  const LogUnits f64 = {0x1.34413509f8p-2, -0x1.80433b83b532ap-44, 0x1.ffbfc2bbcp-4, 0x1.e00dd60df12c3p-42};
+  return log_scaled(x, x.bits() == 32 ? f32 : f64, constant(x, 0x1.bcb7b2p-2, 0x1.bcb7b1526e50ep-2),
+                    constant(x, -0x1.5b235ep-27, 0x1.95355baaafad3p-57));
 }
 
 // log(u + c) + extra * ln2 for u >= 0 and c below a rounding error of u; c may be anything when u is 0 or past 2^60. The result is
@@ -80,19 +109,18 @@ struct LogParts {
 
 template <LaneType V>
 LogParts<V> log_pair(const V& u, const V& c, const V& extra) {
-  const V one = u.like(1);
-  const auto split = split_power(u);
+  auto a = log_argument(u);
   // c in the scale of the mantissa.
-  const int fraction = fraction_bits(u);
-  const V down = from_bits(to_bits(one) - (to_bits(split.exponent + round_shift(u)) << fraction));
+  const V down = from_bits(to_bits(a.scale) - (to_bits(a.exponent + round_shift(u)) << fraction_bits(u)));
   const V lost = select((u < u.like(0x1p60)) & (u > u.like(0)), c * down, u.like(0));
   V f_low = u, rest = u;
-  const V f = fast_two_sum(split.mantissa - one, lost, f_low);
-  const V e = split.exponent + extra, high = log_sum(e, f, f_low, rest);
-  return {e, high, rest};
+  a.f = fast_two_sum(a.f, lost, f_low);
+  a.exponent = a.exponent + extra;
+  const V high = log_sum(a, rest);
+  return {a.exponent, high, rest + f_low};
 }
 
-// log(1 + x). f32 0.86 ULP, f64 0.89 ULP, x > -1. log1p(-0) = -0, log1p(-1) = -inf, log1p(x < -1) = NaN.
+// log(1 + x). f32 0.75 ULP, f64 0.81 ULP, x > -1. log1p(-0) = -0, log1p(-1) = -inf, log1p(x < -1) = NaN.
 template <LaneType V>
 V log1p(const V& x) {
   const V one = x.like(1), u = one + x;
@@ -100,7 +128,7 @@ V log1p(const V& x) {
   return copysign(log_finish(y.exponent, y.high, y.rest), x);
 }
 
-// log(1 + exp(x)). f32 1.06 ULP, f64 0.99 ULP, all x, subnormal results included. 0 at -inf, inf at inf.
+// log(1 + exp(x)). f32 1.00 ULP, f64 0.97 ULP, all x, subnormal results included. 0 at -inf, inf at inf.
 template <LaneType V>
 V softplus(const V& x) {
   // max(x, 0) + log1p(exp(-|x|)), summed before the logarithm is rounded.
@@ -130,10 +158,14 @@ V logaddexp(const V& a, const V& b) {
   return select((d > limit) | ((a == b) & (d != d)), high, sum + (y.rest + sum_error));
 }
 
-// a log(b), and 0 for a = 0 whatever b is, NaN excepted. Two roundings: f32 1.44 ULP, f64 1.50 ULP.
+// a log(b), and 0 for a = 0 whatever b is, NaN excepted. f32 0.76 ULP, f64 0.81 ULP; subnormal results 1.00 ULP.
 template <LaneType V>
 V xlogy(const V& a, const V& b) {
-  return select((a == a.like(0)) & (b == b), a.like(0), a * log(b));
+  // The logarithm in two parts. Where it is infinite the parts are NaN, and where a is infinite their sum may be.
+  V rest = a, low = a;
+  const V sum = log_sum(log_argument(b), rest), high = fast_two_sum(sum, rest, low);
+  const V product = fma(a, high, a * low), y = select(product == product, product, a * sum);
+  return select((a == a.like(0)) & (b == b), a.like(0), y);
 }
 
 }  // namespace weft::vecmath
