@@ -82,51 +82,65 @@ V lgamma(const V& x) {
   });
 }
 
-// digamma for positive a; `signed_a` differs from it in a zero only.
+// c0 + c1 u + .. = sum + error but for the rounding of c1 + c2 u + .., where c0 is the largest term.
 template <LaneType V>
-V digamma_positive(const V& a, const V& signed_a) {
-  const bool f32 = a.bits() == 32;
-  const V one = a.like(1), zero = a.like(0), two = a.like(2);
-  const auto large = a >= a.like(8), below = a < one;
-  // To [1, 2], with the sum n/m of the reciprocals passed on the way down; from below 1 one step up.
-  V y = a, n = select(below, a.like(-1), zero), m = select(below, signed_a, one);
-  for (int k = 0; k < 6; ++k) {
-    const auto above = y >= two;
-    y = select(above, y - one, y);
-    n = select(above, fma(n, y, m), n);
-    m = select(above, m * y, m);
-  }
-  // The zero x0 in two parts; y - x0 loses nothing near it.
-  const V root = constant(a, 0x1.762d86p0, 0x1.762d86356be3fp0);
-  const V base = select(below, root - one, root);
-  const V distance = (y - base) - constant(a, 0x1.ab5f2p-27, 0x1.b86a722197829p-54);
-  const V u = select(below, y - a.like(0.5), y - a.like(1.5));
-  const V p = f32 ? poly(u, {0x1.e6f0ccp-1, -0x1.b1cb68p-2, 0x1.eca142p-3, -0x1.2feba8p-3, 0x1.851b08p-4, -0x1.fc622p-5,
-                             0x1.4dd67cp-5, -0x1.a64202p-6, 0x1.1e5a2cp-6, -0x1.0cb4b4p-6, 0x1.553236p-7})
-                  : poly(u, {0x1.e6f0cbb873617p-1, -0x1.b1cb63005ee99p-2, 0x1.eca189b8e6b53p-3, -0x1.2feeeb98a77cp-3,
-                             0x1.8512e59076843p-4, -0x1.fb44202a393e4p-5, 0x1.4de9a9fdcf005p-5, -0x1.b9f8b1158a6cap-6,
-                             0x1.25647748db699p-6, -0x1.8635650417b15p-7, 0x1.03bfe319d1924p-7, -0x1.5a068a7209cdep-8,
-                             0x1.cd43103261645p-9, -0x1.336f7e6d4e2aep-9, 0x1.97dd539192a62p-10, -0x1.0fa157c3f0d3ap-10,
-                             0x1.7c801f35a30f3p-11, -0x1.fe77c481b2621p-12, 0x1.d3674a2de2deap-13, -0x1.2c65efb427a0fp-13,
-                             0x1.13d2c238f7c41p-12, -0x1.784a5e99c0966p-13});
-  const V near = fma(distance, p, n / m);
-
-  const V inverse = one / a, z = inverse * inverse;
-  const V t = f32 ? poly(z, {0x1.555554p-4, -0x1.110428p-7, 0x1.f57cf6p-9})
-                  : poly(z, {0x1.5555555555535p-4, -0x1.11111110b7187p-7, 0x1.04103fae805f1p-8, -0x1.110fdb530263dp-8,
-                             0x1.efe453b46474cp-8, -0x1.4f2aba9b6e119p-6, 0x1.e402fc0a4eaacp-5});
-  const V far = log(a) - fma(z, t, inverse * a.like(0.5));
-  return select(large, far, near);
+V poly_sum(const V& u, double first, const V& others, V& error) {
+  const V product = u * others, sum = fast_two_sum(u.like(first), product, error);
+  error = error + fma(u, others, -product);
+  return sum;
 }
 
-// The derivative of lgamma. f32 3.94 ULP, f64 3.96 ULP for x >= 0; left of zero as lgamma. digamma(+-0) = -+inf, NaN at -1, -2, ... and at
+// digamma for a < 5/2: (y - x0) p(y) where y = a, or y = a + 1 for a < 1, less the inverse of a there.
+template <LaneType V>
+V digamma_near(const V& a, const V& inverse) {
+  const V one = a.like(1), zero = a.like(0);
+  const auto below = a < one;
+  // The zero x0 in two parts; y - root is exact. The middle of the polynomial is where its first coefficient is nearly exact.
+  const V root = constant(a, 0x1.762d86p0, 0x1.762d86356be3fp0), root_low = constant(a, 0x1.ab5f2p-27, 0x1.b86a722197829p-54);
+  const V middle = constant(a, 0x1.d14p0, 0x1.d1p0);
+  const V distance = a - select(below, root - one, root), u = a - select(below, middle - one, middle);
+  V p_error = a;
+  const V p = u.bits() == 32
+                  ? poly_sum(u, 0x1.ac7ca2p-1, horner(u, {-0x1.397f0ap-2, 0x1.221132p-3, -0x1.23e358p-4, 0x1.3186dp-5, -0x1.461e44p-6,
+                          0x1.5e383ep-7, -0x1.8562c8p-8, 0x1.cf8318p-9, -0x1.8c32bap-10, 0x1.2bc74p-12, -0x1.ca263cp-11, 0x1.c32aeap-11}),
+                          p_error)
+                  : poly_sum(u, 0x1.aca3d669f2147p-1, poly(u, {-0x1.39c79ddac8a72p-2, 0x1.227ee756379bep-3, -0x1.247b14ec7defcp-4,
+                          0x1.324253924193ep-5, -0x1.4763d80b45e4p-6, 0x1.621644a9a3751p-7, -0x1.8198e7157b3a2p-8, 0x1.a5a7c580c1c7ep-9,
+                          -0x1.ce434edca26d2p-10, 0x1.fb969b54f184cp-11, -0x1.16f2c00b77727p-11, 0x1.32c71d677a784p-12,
+                          -0x1.51c57d30b775dp-13, 0x1.74193819cdc82p-14, -0x1.957945438e0f7p-15, 0x1.bae1618f18a6dp-16,
+                          -0x1.0d0ba620c3627p-16, 0x1.2ef82b9a0bd06p-17, -0x1.f51e8162573d3p-20, 0x1.6a368160e20c5p-20,
+                          -0x1.45eb1931a49e5p-18, 0x1.8402f27b85ce7p-20, 0x1.3e1b13c529f1p-19, 0x1.417ccffb994c9p-23,
+                          -0x1.36bdc35ba03a2p-20}), p_error);
+  const V inverse_error = select(below, fma(-inverse, a, one) * inverse, zero);
+  const V near = fma(distance, p, fma(distance, p_error, fma(-root_low, p, -inverse_error)));
+  return select(abs(inverse) < a.like(infinity), near - select(below, inverse, zero), -inverse);
+}
+
+// digamma for x >= 0 and -0.
+template <LaneType V>
+V digamma_positive(const V& x) {
+  const V a = abs(x), inverse = a.like(1) / x, z = inverse * inverse;
+  const V near = digamma_near(a, inverse);
+  // log(a) - 1 / (2 a) - z t(z)
+  const V t = a.bits() == 32 ? poly(z, {0x1.55551cp-4, -0x1.10aed2p-7, 0x1.eb7996p-9, -0x1.32ad06p-9})
+                  : poly(z, {0x1.55555555553fp-4, -0x1.1111110fafafap-7, 0x1.04103eff08279p-8, -0x1.11104a3bf3f3ap-8,
+                          0x1.f04d2421b77e6p-8, -0x1.57b7a969b0b03p-6, 0x1.47bc28d43dca3p-4, -0x1.7b486dadfa9a6p-2, 0x1.c90458b41430cp0,
+                          -0x1.f0a63d486232ep2, 0x1.b13eb2f6139f5p4, -0x1.10cba5dda7857p6, 0x1.afc1dc46b9998p6, -0x1.3f0f30f8b0b16p6});
+  const auto argument = log_argument(a);
+  V rest = a;
+  const V sum = log_sum(argument, rest);
+  const V far = log_finish(argument.exponent, sum, fma(inverse, a.like(-0.5), fma(-z, t, rest)));
+  return select(a >= a.like(2.5), far, near);
+}
+
+// The derivative of lgamma. f32 0.86 ULP, f64 0.95 ULP for x >= 0; left of zero as lgamma. digamma(+-0) = -+inf, NaN at -1, -2, ... and at
 // -inf.
 template <LaneType V>
 V digamma(const V& x) {
   const V one = x.like(1), zero = x.like(0);
   const auto negative = x < zero;
   // By reflection: digamma(x) = digamma(1 - x) - pi / tan(pi x).
-  const V positive = digamma_positive(select(negative, one - x, abs(x)), select(negative, one, x));
+  const V positive = digamma_positive(select(negative, one - x, x));
   return rare(negative, positive, [&] {
     const V r = x - round_even(x), s = x.like(0.5) - abs(r);
     const V cotangent = (s * sinc_pi(s * s)) / (r * sinc_pi(r * r));

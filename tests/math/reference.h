@@ -1,5 +1,7 @@
 // What the vector functions should give, in double or long double, and the distance of a result from it in ULP.
 #pragma once
+#include "../../graph/gamma.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -33,22 +35,9 @@ R reference_softplus(R x) {
   return std::isnan(x) ? x : std::fmax(x, R{0}) + std::log1p(std::exp(-std::fabs(x)));
 }
 
-// The recurrence up to 30, then the asymptotic series; near the zero its Taylor series. For x > 0.
 template <class R>
 R reference_digamma(R x) {
-  if (!(x > 0)) return x == 0 ? std::copysign(R{INFINITY}, -x) : R{NAN};
-  const R d = x - static_cast<R>(1.46163214496836234126266L);
-  if (std::fabs(d) < R{1e-3}) {
-    const long double c[] = {0.9676722454476211704274L, -0.4427631689835921060929L, 0.2584997609556510106244L, -0.1639427054424065275043L, 0.1078240506912623657572L, -0.07219956125645471092612L, 0.04880428816414310722509L};
-    R y = 0;
-    for (int k = 6; k >= 0; --k) y = (y + static_cast<R>(c[k])) * d;
-    return y;
-  }
-  R sum = 0;
-  for (; x < 30; x += 1) sum -= 1 / x;
-  const R z = 1 / (x * x);
-  const R series = z * (R{1} / 12 - z * (R{1} / 120 - z * (R{1} / 252 - z * (R{1} / 240 - z * (R{1} / 132 - z * (R{691} / 32760))))));
-  return sum + (std::log(x) - 1 / (2 * x) - series);
+  return number::digamma_of(x);
 }
 
 // The derivative of digamma: the recurrence up to 30, then the asymptotic series; left of zero by reflection.
