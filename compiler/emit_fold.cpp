@@ -35,6 +35,7 @@ void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
     if (loop.mark == Mark::lanes) {
       const int steps = fold.ordered ? 1 : interleave(loop);
       for (int step = 0; step < steps; ++step) state.registers.push_back(stack_cell(register_type(context_, fold.dtype, lane_count), "acc"));
+      open_extreme(fold, state);
       if (stack) state.cell = stack_cell(memory_type(context_, fold.dtype, 1), "leaf");
     } else if (fold.row < 0) {
       state.cell = stack_cell(memory_type(context_, fold.dtype, state.slots), "slots");
@@ -59,6 +60,7 @@ void KernelEmitter::start_folds(const Loop& loop, bool ordered) {
     const Scalar start = fold.start ? *fold.start : unit(fold.accumulator, fold.dtype);
     if (!state.registers.empty()) {
       for (auto* acc : state.registers) b_.CreateStore(constant_value(context_, start, lane_count), acc);
+      start_extreme(fold, state);
     } else if (fold.row < 0) {
       b_.CreateStore(to_memory(constant_value(context_, start, state.slots), fold.dtype), state.cell);
     } else {
@@ -155,10 +157,9 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
       if (state.registers.empty()) {
         value = across_lanes(fold, from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, state.slots), state.cell), fold.dtype));
       } else {
-        auto* type = register_type(context_, fold.dtype, lane_count);
-        value = b_.CreateLoad(type, state.registers[0]);
+        value = take_register(fold, state, 0);
         for (std::size_t k = 1; k < state.registers.size(); ++k)
-          value = emit_combine(b_, fold.accumulator, fold.dtype, value, b_.CreateLoad(type, state.registers[k]));
+          value = emit_combine(b_, fold.accumulator, fold.dtype, value, take_register(fold, state, k));
         value = across_lanes(fold, value);
       }
       scalars_[static_cast<std::size_t>(fold.result)] = value;

@@ -40,6 +40,8 @@ class KernelEmitter {
   using Value = llvm::Value;
   struct FoldState {
     std::vector<llvm::AllocaInst*> registers;   // folded over the lanes: one vector per interleaved step
+    std::vector<llvm::AllocaInst*> signs;       // beside them, of an extreme of floats: see emit_extreme.cpp
+    llvm::AllocaInst* nan = nullptr;
     Value* cell = nullptr;                      // no row axes: the slots, on the stack
     Value* memory = nullptr;                    // row axes: slots * elements in scratch; slot 0 is the result row
     Value* stack = nullptr;                     // the tree over leaves
@@ -93,6 +95,12 @@ class KernelEmitter {
   void take_results(const Loop& loop);
   void close_folds(const Loop& loop, Range range);
   Value* across_lanes(const Fold& fold, Value* vector);
+
+  // emit_extreme.cpp
+  void open_extreme(const Fold& fold, FoldState& state);
+  void start_extreme(const Fold& fold, const FoldState& state);
+  void accumulate_extreme(const Fold& fold, const FoldState& state, const std::vector<Value*>& values);
+  Value* take_register(const Fold& fold, const FoldState& state, std::size_t k);
   void call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args);
   Value* fold_slot(const Fold& fold, const FoldState& state);
 

@@ -160,14 +160,19 @@ Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Val
 void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask) {
   const Fold& fold = program_.folds[static_cast<std::size_t>(item.fold)];
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
+  const bool along = fold.axis == loop.var.axis;
+  std::vector<Value*> values;
   for (int step = 0; step < steps; ++step) {
-    Value* value = pack(item.value, step);
-    if (fold.axis == loop.var.axis && state.registers.empty()) {      // carried by the loop over blocks, which start at slot 0
-      if (mask) value = b_.CreateSelect(mask, value, constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));
+    values.push_back(pack(item.value, step));
+    if (along && mask) values.back() = b_.CreateSelect(mask, values.back(), constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));
+  }
+  if (along && state.nan) return accumulate_extreme(fold, state, values);
+  for (int step = 0; step < steps; ++step) {
+    Value* value = values[static_cast<std::size_t>(step)];
+    if (along && state.registers.empty()) {                           // carried by the loop over blocks, which start at slot 0
       Value* acc = from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, lane_count), state.cell), fold.dtype);
       b_.CreateStore(to_memory(emit_combine(b_, fold.accumulator, fold.dtype, acc, value), fold.dtype), state.cell);
-    } else if (fold.axis == loop.var.axis) {
-      if (mask) value = b_.CreateSelect(mask, value, constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));
+    } else if (along) {
       auto* acc = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
       b_.CreateStore(emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateLoad(value->getType(), acc), value), acc);
     } else {
