@@ -5,11 +5,24 @@
 
 namespace weft::vecmath {
 
+// (2^f - 1 - f ln2) / f^2 for |f| <= 1/2 and a little, in f64.
+template <LaneType V>
+V exp2_tail(const V& f) {
+  return poly(f, {0x1.ebfbdff82c5a5p-3, 0x1.c6b08d704a068p-5, 0x1.3b2ab6fb9ffa7p-7, 0x1.5d87fe78bb7bep-10, 0x1.4309130f17874p-13,
+                  0x1.ffcbfbf04373ap-17, 0x1.62bfc7120e9c2p-20, 0x1.b525fd8b2e6cap-24, 0x1.e61c29d186124p-28, 0x1.e846c46316e75p-32});
+}
+
 // 2^(high + low), |high + low| <= 200 (f32) or 1500 (f64), low below one half.
 template <LaneType V>
 V exp2_sum(const V& high, const V& low) {
   const V shift = round_shift(high), n = (high + shift) - shift;
-  return exp2_scaled((high - n) + low, n);
+  if (high.bits() == 32) return exp2_scaled((high - n) + low, n);
+  // 2^(f + f_low) = 1 + f ln2 + f^2 q(f), with all that its two largest terms lose.
+  V f_low = high, error = high;
+  const V f = fast_two_sum(high - n, low, f_low), ln2 = f.like(0x1.62e42fefa39efp-1), linear = f * ln2;
+  const V sum = fast_two_sum(f.like(1), linear, error);
+  const V lost = fma(f_low, ln2, fma(f, f.like(0x1.abc9e3b39803fp-56), fma(f, ln2, -linear))) + error;
+  return scale_by_power(sum + fma(f * f, exp2_tail(f), lost), n);
 }
 
 // log2 of x >= 0 as an unevaluated sum; the low part means nothing when the high one is infinite.
@@ -39,21 +52,22 @@ V log2_sum(const V& x, V& low) {
     rest = fma(square, r * q, rest);
   } else {
     // Here the third term too needs more than one double: r q = r (-2/3) + r q' in two parts.
-    const V q = poly(r, {-0x1.5555555555555p-15, 0x1.0000000000027p-1, -0x1.9999999999687p-2, 0x1.5555555518beep-2,
-                         -0x1.249249260b5d3p-2, 0x1.000001021b77ep-2, -0x1.c71c6a45ba478p-3, 0x1.9995bc0b25655p-3,
-                         -0x1.746449a76c73dp-3, 0x1.58c31c9fdcd0ep-3, -0x1.39db4af280972p-3});
+    const V q = poly(r, {-0x1.5555555555536p-15, 0x1.ffffffffffff5p-2, -0x1.9999999999958p-2, 0x1.55555555623c4p-2,
+                         -0x1.24924925307d3p-2, 0x1.ffffff6034581p-3, -0x1.c71c66a803e08p-3, 0x1.999b14000db61p-3,
+                         -0x1.7481e7180a98p-3, 0x1.549d1e3412d34p-3, -0x1.1294d76d2319p-3});
     const V third = x.like(-0x1.555p-1), main = r * third;
     V ratio_error = x, e2 = x;
     const V ratio = fast_two_sum(main, r * q, ratio_error);
     const V cubic = square * ratio, cubic_error = fma(square, ratio, -cubic);
     sum = fast_two_sum(sum, cubic, e2);
-    rest = fma(square, ratio_error + fma(r, third, -main), (rest + cubic_error) + e2);
+    rest = fma(square_error, ratio, (rest + cubic_error) + e2);
+    rest = fma(square, ratio_error + fma(r, third, -main), rest);
   }
   const V high = fast_two_sum(sum, rest, low);
   return select(abs(whole) < x.like(infinity), high, whole);
 }
 
-// x^y. f32 0.89 ULP, f64 1.72 ULP on pairs of any sizes; the f64 maximum is near x = 1.06 with |y log(x)| near 700, elsewhere 1.3.
+// x^y. f32 0.94 ULP, f64 0.76 ULP on pairs of any sizes, the result in range or out of it.
 // x^0 = 1 and 1^y = 1 even for NaN, (-1)^(+-inf) = 1, NaN for x < 0 finite and y not an integer; all else as in C.
 template <LaneType V>
 V pow(const V& x, const V& y) {
