@@ -64,7 +64,7 @@ V log_finish(const V& e, const V& high, const V& rest) {
   return select(abs(e) < e.like(infinity), high + rest, high);
 }
 
-// log(x). f32 0.74 ULP, f64 0.79 ULP, x > 0, subnormals included. log(+-0) = -inf, log(x < 0) = NaN, log(inf) = inf.
+// log(x). f32 0.74 ULP, f64 0.81 ULP, x > 0, subnormals included. log(+-0) = -inf, log(x < 0) = NaN, log(inf) = inf.
 template <LaneType V>
 V log(const V& x) {
   const auto a = log_argument(x);
@@ -141,7 +141,7 @@ V softplus(const V& x) {
   return select(x > constant(x, 100, 800), x, sum + (y.rest + sum_error));
 }
 
-// log(exp(a) + exp(b)). f32 0.65 ULP, f64 0.73 ULP of the largest of a, b and the result; near the zeros of the result, where the
+// log(exp(a) + exp(b)). f32 0.90 ULP, f64 0.84 ULP of the largest of a, b and the result; near the zeros of the result, where the
 // operands cancel, that is more of its own. logaddexp(+-inf, +-inf) = +-inf for equal signs, inf if one operand is.
 template <LaneType V>
 V logaddexp(const V& a, const V& b) {
@@ -158,7 +158,7 @@ V logaddexp(const V& a, const V& b) {
   return select((d > limit) | ((a == b) & (d != d)), high, sum + (y.rest + sum_error));
 }
 
-// a log(b), and 0 for a = 0 whatever b is, NaN excepted. f32 0.76 ULP, f64 0.81 ULP; subnormal results 1.00 ULP.
+// a log(b), and 0 for a = 0 whatever b is, NaN excepted. f32 0.76 ULP, f64 0.81 ULP; 1.00 ULP beside and below the least normal number.
 template <LaneType V>
 V xlogy(const V& a, const V& b) {
   // The logarithm in two parts. Where it is infinite the parts are NaN, and where a is infinite their sum may be.
