@@ -30,13 +30,17 @@ V horner(const V& x, std::initializer_list<double> coefficients, int first = 0, 
   return sum;
 }
 
-// c0 + c1 x + c2 x^2 + ... Long ones are split into even and odd powers: one more multiply, half the dependency chain, and somewhat
-// larger rounding errors.
+// Split into even and odd powers: one more multiply, half the dependency chain, and somewhat larger rounding errors.
 template <LaneType V>
-V poly(const V& x, std::initializer_list<double> coefficients) {
-  if (coefficients.size() < 11) return horner(x, coefficients);
+V split_poly(const V& x, std::initializer_list<double> coefficients) {
   const V square = x * x;
   return fma(horner(square, coefficients, 1, 2), x, horner(square, coefficients, 0, 2));
+}
+
+// c0 + c1 x + c2 x^2 + ... Long ones are split.
+template <LaneType V>
+V poly(const V& x, std::initializer_list<double> coefficients) {
+  return coefficients.size() < 11 ? horner(x, coefficients) : split_poly(x, coefficients);
 }
 
 // s + e = a + b exactly, for any a and b without overflow.
