@@ -88,26 +88,32 @@ V atan(const V& x) {
   return copysign(high + fma(t, atan_tail(t * t), low), x);
 }
 
-// The angle of the point (x, y). f32 0.96 ULP, f64 1.16 ULP on pairs of any sizes. All signs of zero and infinity as in C.
+// The angle of the point (x, y). f32 0.90 ULP, f64 1.16 ULP on pairs of any sizes. All signs of zero and infinity as in C.
 template <LaneType V>
 V atan2(const V& y, const V& x) {
   const V a = abs(y), b = abs(x), zero = x.like(0), one = x.like(1);
   const auto steep = b < a;
   const V n = select(steep, b, a), d = select(steep, a, b);
-  // 0/0 counts as 0 and inf/inf as 1. The quotient's rounding error is known where d is not extreme.
-  V t = n / d;
-  const V t_low = select((d > constant(x, 0x1p-120, 0x1p-1000)) & (d < constant(x, 0x1p120, 0x1p1000)), fma(-t, d, n) * rough_inverse(d), zero);
-  t = select((n == zero) & (d == zero), zero, select((n == d) & (n == x.like(infinity)), one, t));
   // atan(t), or pi/2 minus it; then pi minus that for negative x: `turns` halves of pi, plus or minus atan(t).
   const auto left = to_bits(x) < x.int_like(0);
   const V turns = select(left, select(steep, one, x.like(2)), select(steep, one, zero));
-  const V z = t * t, slope = fma(z, x.like(-0.5), one);  // about 1 / (1 + z), the derivative
-  const V tail = fma(t, atan_tail(z), t_low * slope);
   const auto sign = (select(steep, to_bits(x.like(-0.0)), x.int_like(0))) ^ sign_bit(x);
-  const V value = from_bits(to_bits(t) ^ sign), rest = from_bits(to_bits(tail) ^ sign);
-  const V base = turns * half_pi(x), high = base + value;
-  const V low = ((base - high) + value) + fma(turns, half_pi_low(x), rest);
-  return copysign(high + low, y);
+  const auto angle = [&](const V& t, const V& t_low) {
+    const V z = t * t, slope = fma(z, x.like(-0.5), one);  // about 1 / (1 + z), the derivative
+    const V tail = fma(t, atan_tail(z), t_low * slope);
+    const V value = from_bits(to_bits(t) ^ sign), rest = from_bits(to_bits(tail) ^ sign);
+    const V base = turns * half_pi(x), high = base + value;
+    return copysign(high + (((base - high) + value) + fma(turns, half_pi_low(x), rest)), y);
+  };
+  const V t = n / d, t_low = fma(-t, d, n) * rough_inverse(d);
+  const auto usual = (d > constant(x, 0x1p-64, 0x1p-900)) & (d < constant(x, 0x1p120, 0x1p1000));
+  return rare(!usual, angle(t, t_low), [&] {
+    // Scaled, so that the quotient's rounding error is in range. 0/0 counts as 0 and inf/inf as 1.
+    const V scale = select(d < one, constant(x, 0x1p80, 0x1p200), x.like(0x1p-30)), bottom = d * scale, top = n * scale;
+    const V q = top / bottom, q_low = fma(-q, bottom, top) * rough_inverse(bottom);
+    const auto zeros = (n == zero) & (d == zero), infinite = d == x.like(infinity);
+    return angle(select(zeros, zero, select(infinite & (n == d), one, q)), select(zeros | infinite, zero, q_low));
+  });
 }
 
 }  // namespace weft::vecmath
