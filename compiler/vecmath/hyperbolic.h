@@ -52,7 +52,7 @@ V log1p_pair(const V& w, const V& w_low, const typename V::Mask& big) {
   return log_finish(y.exponent, y.high, y.rest);
 }
 
-// asinh(x). f32 1.00 ULP, f64 0.96 ULP, all x. asinh(-0) = -0, asinh(+-inf) = +-inf.
+// asinh(x). f32 0.85 ULP, f64 0.96 ULP, all x. asinh(-0) = -0, asinh(+-inf) = +-inf.
 template <LaneType V>
 V asinh(const V& x) {
   // log1p(a + a^2 / (1 + sqrt(a^2 + 1))), or log(2 a) where a^2 is too large.
