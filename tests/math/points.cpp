@@ -60,6 +60,18 @@ double near_root(Random& random) {
   return root + sign(random) * std::exp2(uniform(random, -54, -1));
 }
 
+template <class T> T any_bits(Random& random) {
+  if constexpr (sizeof(T) == 4) return std::bit_cast<float>(static_cast<uint32_t>(random() >> 32));
+  else return std::bit_cast<double>(random());
+}
+
+// Among the largest or the smallest sizes, subnormal ones included.
+template <class T> T extreme(bool large, Random& random) {
+  using Limits = std::numeric_limits<T>;
+  const double inwards = uniform(random, 0, 2 * Limits::digits);
+  return static_cast<T>(sign(random) * std::exp2(large ? Limits::max_exponent - inwards : Limits::min_exponent - Limits::digits + inwards));
+}
+
 }  // namespace
 
 double point(uint64_t k, Random& random) {
@@ -84,7 +96,9 @@ template <class T> std::array<T, 2> pair(uint64_t k, Random& random) {
     case 1: return {static_cast<T>(sign(random) * std::exp2(uniform(random, -8, 8))), static_cast<T>(std::round(uniform(random, -range / 6., range / 6.)))};
     case 2: return {static_cast<T>(uniform(random, -10, 10)), static_cast<T>(k & 8 ? near_one : uniform(random, 0, 10))};
     case 3: return {static_cast<T>(uniform(random, 0, 20)), static_cast<T>(uniform(random, -20, 20))};
-    default: return sample_pair<T>(static_cast<int>(k % 4), random);
+    case 4: return {extreme<T>(k & 8, random), extreme<T>(k & 8, random)};
+    case 5: return {any_bits<T>(random), any_bits<T>(random)};
+    default: return sample_pair<T>(static_cast<int>(k / 8 % 4), random);
   }
 }
 template std::array<float, 2> pair(uint64_t, Random&);
