@@ -17,7 +17,7 @@ V piecewise(const V& a, double width, const double (&table)[terms][16]) {
   return select(index == a.int_like(0), t, row(1)) + sum;
 }
 
-// erf(x). f32 0.99 ULP, f64 0.92 ULP, all x. erf(-0) = -0, erf(+-inf) = +-1.
+// erf(x). f32 1.00 ULP, f64 0.92 ULP, all x. erf(-0) = -0, erf(+-inf) = +-1.
 template <LaneType V>
 V erf(const V& x) {
   const V a = abs(x);

@@ -40,7 +40,7 @@ AsinParts<V> asin_parts(const V& a) {
   return {small, value, fma(value, asin_tail(z), select(small, zero, root_error))};
 }
 
-// asin(x). f32 0.71 ULP, f64 0.62 ULP. asin(-0) = -0, NaN outside [-1, 1].
+// asin(x). f32 0.73 ULP, f64 0.65 ULP. asin(-0) = -0, NaN outside [-1, 1].
 template <LaneType V>
 V asin(const V& x) {
   const auto p = asin_parts(abs(x));
@@ -48,7 +48,7 @@ V asin(const V& x) {
   return copysign(select(p.small, p.value + p.rest, high + low), x);
 }
 
-// acos(x). f32 0.66 ULP, f64 0.58 ULP. acos(1) = +0, NaN outside [-1, 1].
+// acos(x). f32 0.70 ULP, f64 0.62 ULP. acos(1) = +0, NaN outside [-1, 1].
 template <LaneType V>
 V acos(const V& x) {
   const auto p = asin_parts(abs(x));
@@ -75,7 +75,7 @@ V atan_tail(const V& z) {
                       0x1.d14e193d87479p-8, -0x1.73a8577dee8ap-9, 0x1.aac0a57481e0bp-11, -0x1.37419b09b867p-13, 0x1.af3c5e9dbc836p-17});
 }
 
-// atan(x). f32 0.89 ULP, f64 0.92 ULP, all x. atan(-0) = -0, atan(+-inf) = +-pi/2.
+// atan(x). f32 0.89 ULP, f64 0.95 ULP, all x. atan(-0) = -0, atan(+-inf) = +-pi/2.
 template <LaneType V>
 V atan(const V& x) {
   const V a = min_raw(x.like(0x1p100), abs(x)), zero = x.like(0), one = x.like(1);
