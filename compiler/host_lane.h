@@ -71,7 +71,7 @@ struct HostLane {
   friend HostLane select(HostMask m, HostLane a, HostLane b) { return m.v ? a : b; }
   friend Int to_bits(HostLane a) { return {std::bit_cast<typename Int::Signed>(a.v)}; }
   friend HostLane scale_by_power(HostLane p, HostLane n) { return portable::scale_by_power(p, n); }
-  friend MantissaExponent<HostLane> split_power(HostLane x) { return portable::split_power(x); }
+  friend MantissaExponent<HostLane> split_power(HostLane x, double least) { return portable::split_power(x, least); }
 };
 
 template <class T>
@@ -81,7 +81,7 @@ HostLane<T> from_bits(HostInt<T> i) {
 
 template <class T>
 HostLane<T> table_lookup(const LaneTable& table, HostInt<T> i) {
-  return {static_cast<T>(table.values[i.v])};
+  return {static_cast<T>(table.values[table.wraps ? i.v & (table.size - 1) : i.v])};
 }
 
 template <class Value, class Slow>

@@ -19,7 +19,7 @@
 //   Int: + - & | ^, << >> by a constant (>> keeps the sign), shift_right_logical(i, k), < > ==; Mask: & | !
 //   table_lookup(table, i)     table.values[i], i in [0, table.size), as a V
 //   scale_by_power(p, n)       p * 2^n rounded once, subnormal results included; n integral, |n| <= 250 or 2000, p near 1
-//   split_power(x)             {m, e} with x = m * 2^e, 0.75 <= m < 1.5, for any x > 0, subnormals included.
+//   split_power(x, least)      {m, e} with x = m * 2^e, least <= m < 2 least, for any x > 0, subnormals included. least: 0.75 or 1.
 //                              m = 1, e = -inf for x = 0 and e = +inf for x = inf; e = NaN for NaN; m = NaN and any e for x < 0
 //   rare(mask, fast, slow)     `fast`, but slow() in the lanes of the mask; slow() runs only if some lane is set.
 //                              fast: a V, or a std::array of V; slow returns the same type
@@ -33,10 +33,12 @@
 
 namespace weft {
 
-// Constants for table_lookup. Values of a float table must be representable in float. Static storage.
+// Constants for table_lookup. Values of a float table must be representable in float. Static storage. Where it wraps, the index counts
+// modulo the size, a power of two.
 struct LaneTable {
   const double* values;
   int size;
+  bool wraps = false;
 };
 
 template <class V>
@@ -58,7 +60,7 @@ concept LaneType = requires(const V x, const typename V::Int i, const typename V
   { (i + i - (i & i)) << 1 } -> std::same_as<typename V::Int>;
   { table_lookup(table, i) } -> std::same_as<V>;
   { scale_by_power(x, x) } -> std::same_as<V>;
-  { split_power(x) } -> std::same_as<MantissaExponent<V>>;
+  { split_power(x, 0.75) } -> std::same_as<MantissaExponent<V>>;
 };
 
 namespace portable {
@@ -90,14 +92,14 @@ V scale_by_power(const V& p, const V& n) {
 }
 
 template <class V>
-MantissaExponent<V> split_power(const V& x) {
+MantissaExponent<V> split_power(const V& x, double least) {
   const bool f32 = x.bits() == 32;
   const int fraction = fraction_bits(x), lift = f32 ? 32 : 64;
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const auto tiny = x < x.like(f32 ? 0x1p-126 : 0x1p-1022);
   const V normal = select(tiny, x * x.like(f32 ? 0x1p32 : 0x1p64), x);
   const auto bits = to_bits(normal);
-  const auto power = (bits - to_bits(x.like(0.75))) >> fraction;
+  const auto power = (bits - to_bits(x.like(least))) >> fraction;
   const V mantissa = from_bits(bits - (power << fraction));
   // An integer k near zero as a float: k + 1.5 * 2^fraction has k in its low bits.
   const V shift = round_shift(x);

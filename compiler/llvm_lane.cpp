@@ -179,7 +179,10 @@ Lane table_lookup(const LaneTable& table, const LaneInt& index) {
   auto* index_type = index.value->getType();
   const int lanes = lane_count(index_type), bits = static_cast<int>(index_type->getScalarSizeInBits()), full = 512 / bits;
   auto* element = bits == 32 ? builder->getFloatTy() : builder->getDoubleTy();
-  if (lanes > 1 && table.size <= 2 * full && has_feature(builder, "+avx512f")) {
+  const bool permutes = lanes > 1 && table.size <= 2 * full && has_feature(builder, "+avx512f");
+  if (table.wraps && !(permutes && table.size >= full))        // permutations count modulo their registers
+    return table_lookup({table.values, table.size}, index & LaneInt{llvm::ConstantInt::get(index_type, static_cast<uint64_t>(table.size - 1)), builder});
+  if (permutes) {
     if (lanes == full) return {permute_lookup(builder, table, element, index.value, full), builder};
     if (lanes < full) {
       auto* padded = permute_lookup(builder, table, element, take(builder, index.value, 0, full), full);
@@ -214,14 +217,14 @@ Lane scale_by_power(const Lane& p, const Lane& n) {
   return call_masked(p, id, size, {p.value, n.value});
 }
 
-MantissaExponent<Lane> split_power(const Lane& x) {
+MantissaExponent<Lane> split_power(const Lane& x, double least) {
   if (is_wide(x)) {
-    const auto low = split_power(half_of(x, 0)), high = split_power(half_of(x, 1));
+    const auto low = split_power(half_of(x, 0), least), high = split_power(half_of(x, 1), least);
     return {{concatenate(x.builder, low.mantissa.value, high.mantissa.value), x.builder},
             {concatenate(x.builder, low.exponent.value, high.exponent.value), x.builder}};
   }
   const int size = avx512_size(x);
-  if (!size) return portable::split_power(x);
+  if (!size) return portable::split_power(x, least);
   const bool f32 = x.bits() == 32;
   const auto mantissa_id = by_size(f32, size,
                                    {Intrinsic::x86_avx512_mask_getmant_ps_512, Intrinsic::x86_avx512_mask_getmant_ps_256,
@@ -231,9 +234,10 @@ MantissaExponent<Lane> split_power(const Lane& x) {
                                    {Intrinsic::x86_avx512_mask_getexp_ps_512, Intrinsic::x86_avx512_mask_getexp_ps_256,
                                     Intrinsic::x86_avx512_mask_getexp_ps_128, Intrinsic::x86_avx512_mask_getexp_pd_512,
                                     Intrinsic::x86_avx512_mask_getexp_pd_256, Intrinsic::x86_avx512_mask_getexp_pd_128});
-  // Interval [0.75, 1.5), NaN for a negative x.
-  const Lane mantissa = call_masked(x, mantissa_id, size, {x.value, x.builder->getInt32(11)});
+  // Interval [1, 2) or [0.75, 1.5), NaN for a negative x.
+  const Lane mantissa = call_masked(x, mantissa_id, size, {x.value, x.builder->getInt32(least == 1 ? 8 : 11)});
   const Lane floor_log = call_masked(x, exponent_id, size, {x.value});
+  if (least == 1) return {mantissa, floor_log};
   const Lane one = x.like(1);
   return {mantissa, select(mantissa < one, floor_log + one, floor_log)};
 }

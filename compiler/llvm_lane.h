@@ -73,7 +73,7 @@ LaneInt to_bits(const Lane& a);
 Lane from_bits(const LaneInt& i);
 Lane table_lookup(const LaneTable& table, const LaneInt& index);
 Lane scale_by_power(const Lane& p, const Lane& n);
-MantissaExponent<Lane> split_power(const Lane& x);
+MantissaExponent<Lane> split_power(const Lane& x, double least);
 
 // The blocks of `rare`: between construction and the first join, code goes to the block that is seldom run.
 class RareBlock {

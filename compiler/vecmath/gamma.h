@@ -46,9 +46,8 @@ V lgamma_positive(const V& a) {
   const V two_up = fma(a, a, a), two_up_error = fma(a, a, a - two_up);
   const V argument = select(large, a, select(far_below, two_up, select(below, a, product)));
 
-  V log_rest = a, log_low = a, error = a;
-  const V log_sum_high = log_sum(log_argument(argument), log_rest);
-  const V log_high = fast_two_sum(log_sum_high, log_rest, log_low);
+  V log_low = a, error = a;
+  const V log_high = log_two_parts(log_argument(argument), log_low);
   log_low = log_low + select(far_below, two_up_error * rough_inverse(argument), zero);
 
   // lgamma(2 + d) = d (1 + d) p(d + 1/4)

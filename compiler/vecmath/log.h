@@ -1,37 +1,39 @@
 #pragma once
 // log and its relatives: log, log2, log10, log1p, softplus, logaddexp, xlogy.
 #include "exp.h"
+#include "log_f32.h"
 
 namespace weft::vecmath {
 
-// (log(1 + f) - f) * factor + more, for |f| <= 1/4.
+// (log(1 + f) - f) * factor + more, for |f| <= 1/4, of f64: log(1 + f) = 2 atanh(s) = f - s * (f - z q(z)).
 template <LaneType V>
 V log_tail(const V& f, const V& factor, const V& more) {
-  if (f.bits() == 32) {
-    const V q = poly(f, {-0.5, 0x1.55554ep-2, -0x1.0001ccp-2, 0x1.99a266p-3, -0x1.542d18p-3, 0x1.22ec8ep-3, -0x1.1c56d2p-3, 0x1.0248eap-3});
-    return fma(f * (f * factor), q, more);
-  }
-  // log(1 + f) = 2 atanh(s) = f - s * (f - z q(z))
   const V s = f / (f + f.like(2)), z = s * s;
   const V q = poly(z, {0x1.5555555555252p-1, 0x1.9999999aff711p-2, 0x1.2492476aa9e41p-2, 0x1.c71e66f12077dp-3, 0x1.73cdc7d242407p-3,
                        0x1.4f1b832f6ecdcp-3});
   return fma(s * factor, fma(z, q, -f), more);
 }
 
-// x = 2^exponent (1 + f) / scale, |f| <= 1/4 and exact. The scale is 3/4 where the mantissa is above 5/4, in `upper`, else 1.
+// x = 2^exponent (1 + f) / scale, f exact. f64: the scale is 3/4 where the mantissa is above 5/4, in `upper`, else 1, and |f| <= 1/4.
+// f32: it is a reciprocal of the table, at `index`.
 template <LaneType V>
 struct LogArgument {
   V exponent, scale, f;
   typename V::Mask upper;
+  typename V::Int index;
 };
 
 template <LaneType V>
 LogArgument<V> log_argument(const V& x) {
-  const auto split = split_power(x);
+  if (x.bits() == 32) {
+    const auto a = log_argument_f32(x);
+    return {a.exponent, a.reciprocal, a.f, x == x, a.index};
+  }
+  const auto split = split_power(x, 0.75);
   const V m = split.mantissa, one = x.like(1);
   const auto upper = m > x.like(1.25);
   const V scale = select(upper, x.like(0.75), one);
-  return {split.exponent, scale, fma(m, scale, -one), upper};
+  return {split.exponent, scale, fma(m, scale, -one), upper, to_bits(m)};
 }
 
 // log(2) and log(4/3) in some base, each in two parts. The first are short: sums of their products with exponents are exact.
@@ -48,23 +50,42 @@ V log_whole(const LogArgument<V>& a, const LogUnits& units, V& low) {
   return fma(a.exponent, zero.like(units.two), select(a.upper, zero.like(units.third), zero));
 }
 
-// log(x) = high + rest, a being the argument of x. high is the result where the exponent is infinite, and NaN where x is NaN or negative.
+// log(x) + *more = high + rest, a being the argument of x and *more tiny; returns high. It is the result where the exponent is
+// infinite, and one of both is NaN where x is NaN or negative.
 template <LaneType V>
-V log_sum(const LogArgument<V>& a, V& rest) {
-  const LogUnits f32 = {0x1.62e4p-1, 0x1.7f7d1cp-20, 0x1.2698p-2, -0x1.deecb2p-18};
-  const LogUnits f64 = {0x1.62e42fefa4p-1, -0x1.8432a1b0e2634p-43, 0x1.269621134cp-2, 0x1.b92783beb7677p-42};
+V log_sum(const LogArgument<V>& a, V& rest, const V* more = nullptr) {
   V low = a.f, error = a.f;
-  const V whole = log_whole(a, a.f.bits() == 32 ? f32 : f64, low), high = fast_two_sum(whole, a.f, error);
+  if (a.f.bits() == 32) {
+    const V high = log_parts_f32<V>({a.exponent, a.scale, a.f, a.index}, base_e, low);
+    rest = a.f + (more ? low + *more : low);
+    return high;
+  }
+  const LogUnits units = {0x1.62e42fefa4p-1, -0x1.8432a1b0e2634p-43, 0x1.269621134cp-2, 0x1.b92783beb7677p-42};
+  const V whole = log_whole(a, units, low), high = fast_two_sum(whole, a.f, error);
   rest = log_tail(a.f, a.f.like(1), low + error);
+  if (more) rest = rest + *more;
   return high;
+}
+
+// The same as high + low, low being a rounding error of high; NaN where high is infinite.
+template <LaneType V>
+V log_two_parts(const LogArgument<V>& a, V& low) {
+  if (a.f.bits() == 32) {
+    V rest = a.f, error = a.f;
+    const V whole = log_parts_f32<V>({a.exponent, a.scale, a.f, a.index}, base_e, rest), sum = fast_two_sum(whole, a.f, error);
+    return fast_two_sum(sum, error + rest, low);
+  }
+  V rest = a.f;
+  const V sum = log_sum(a, rest), high = fast_two_sum(sum, rest, low);
+  return select(high == high, high, sum);
 }
 
 template <LaneType V>
 V log_finish(const V& e, const V& high, const V& rest) {
-  return select(abs(e) < e.like(infinity), high + rest, high);
+  return e.bits() == 32 ? high + rest : select(abs(e) < e.like(infinity), high + rest, high);
 }
 
-// log(x). f32 0.74 ULP, f64 0.81 ULP, x > 0, subnormals included. log(+-0) = -inf, log(x < 0) = NaN, log(inf) = inf.
+// log(x). f32 0.77 ULP, f64 0.81 ULP, x > 0, subnormals included. log(+-0) = -inf, log(x < 0) = NaN, log(inf) = inf.
 template <LaneType V>
 V log(const V& x) {
   const auto a = log_argument(x);
@@ -73,7 +94,7 @@ V log(const V& x) {
   return log_finish(a.exponent, high, rest);
 }
 
-// The logarithm in the base of the units; scale + scale_low is that of e.
+// The logarithm of an f64 in the base of the units; scale + scale_low is that of e.
 template <LaneType V>
 V log_scaled(const V& x, const LogUnits& units, const V& scale, const V& scale_low) {
   const auto a = log_argument(x);
@@ -83,21 +104,19 @@ V log_scaled(const V& x, const LogUnits& units, const V& scale, const V& scale_l
   return log_finish(a.exponent, sum, log_tail(a.f, scale, rest));
 }
 
-// log2(x). f32 0.84 ULP, f64 0.86 ULP; exact for powers of two. Special values as log.
+// log2(x). f32 0.87 ULP, f64 0.86 ULP; exact for powers of two. Special values as log.
 template <LaneType V>
 V log2(const V& x) {
-  const LogUnits f32 = {1, 0, 0x1.a9p-2, -0x1.a39fbep-20}, f64 = {1, 0, 0x1.a8ff97181p-2, 0x1.4bc302ffa76fbp-43};
-  return log_scaled(x, x.bits() == 32 ? f32 : f64, constant(x, 0x1.715476p0, 0x1.71547652b82fep0),
-                    constant(x, 0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56));
+  if (x.bits() == 32) return log_f32(x, base_2);
+  return log_scaled(x, {1, 0, 0x1.a8ff97181p-2, 0x1.4bc302ffa76fbp-43}, x.like(0x1.71547652b82fep0), x.like(0x1.777d0ffda0d24p-56));
 }
 
-// log10(x). f32 0.89 ULP, f64 0.93 ULP. Special values as log.
+// log10(x). f32 0.98 ULP, f64 0.93 ULP. Special values as log.
 template <LaneType V>
 V log10(const V& x) {
-  const LogUnits f32 = {0x1.344p-2, 0x1.3509f8p-18, 0x1.ffcp-4, -0x1.ea21c4p-23};
-  const LogUnits f64 = {0x1.34413509f8p-2, -0x1.80433b83b532ap-44, 0x1.ffbfc2bbcp-4, 0x1.e00dd60df12c3p-42};
-  return log_scaled(x, x.bits() == 32 ? f32 : f64, constant(x, 0x1.bcb7b2p-2, 0x1.bcb7b1526e50ep-2),
-                    constant(x, -0x1.5b235ep-27, 0x1.95355baaafad3p-57));
+  if (x.bits() == 32) return log_f32(x, base_10);
+  return log_scaled(x, {0x1.34413509f8p-2, -0x1.80433b83b532ap-44, 0x1.ffbfc2bbcp-4, 0x1.e00dd60df12c3p-42}, x.like(0x1.bcb7b1526e50ep-2),
+                    x.like(0x1.95355baaafad3p-57));
 }
 
 // log(u + c) + extra * ln2 for u >= 0 and c below a rounding error of u; c may be anything when u is 0 or past 2^60. The result is
@@ -116,11 +135,11 @@ LogParts<V> log_pair(const V& u, const V& c, const V& extra) {
   V f_low = u, rest = u;
   a.f = fast_two_sum(a.f, lost, f_low);
   a.exponent = a.exponent + extra;
-  const V high = log_sum(a, rest);
-  return {a.exponent, high, rest + f_low};
+  const V high = log_sum(a, rest, &f_low);
+  return {a.exponent, high, rest};
 }
 
-// log(1 + x). f32 0.75 ULP, f64 0.81 ULP, x > -1. log1p(-0) = -0, log1p(-1) = -inf, log1p(x < -1) = NaN.
+// log(1 + x). f32 0.77 ULP, f64 0.81 ULP, x > -1. log1p(-0) = -0, log1p(-1) = -inf, log1p(x < -1) = NaN.
 template <LaneType V>
 V log1p(const V& x) {
   const V one = x.like(1), u = one + x;
@@ -161,10 +180,9 @@ V logaddexp(const V& a, const V& b) {
 // a log(b), and 0 for a = 0 whatever b is, NaN excepted. f32 0.76 ULP, f64 0.81 ULP; 1.00 ULP beside and below the least normal number.
 template <LaneType V>
 V xlogy(const V& a, const V& b) {
-  // The logarithm in two parts. Where it is infinite the parts are NaN, and where a is infinite their sum may be.
-  V rest = a, low = a;
-  const V sum = log_sum(log_argument(b), rest), high = fast_two_sum(sum, rest, low);
-  const V product = fma(a, high, a * low), y = select(product == product, product, a * sum);
+  // The logarithm in two parts, whose product with a is NaN where it or a is infinite.
+  V low = a;
+  const V high = log_two_parts(log_argument(b), low), product = fma(a, high, a * low), y = select(product == product, product, a * high);
   return select((a == a.like(0)) & (b == b), a.like(0), y);
 }
 

@@ -29,7 +29,7 @@ V exp2_sum(const V& high, const V& low) {
 template <LaneType V>
 V log2_sum(const V& x, V& low) {
   const bool f32 = x.bits() == 32;
-  const auto split = split_power(x);
+  const auto split = split_power(x, 0.75);
   const V m = split.mantissa;
   const int fraction = fraction_bits(x);
   const auto index = (to_bits(m) >> (fraction - 4)) & x.int_like(15);

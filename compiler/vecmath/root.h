@@ -7,7 +7,7 @@ namespace weft::vecmath {
 // The cube root. f32 0.99 ULP, f64 0.50 ULP, all x. cbrt(-0) = -0, cbrt(+-inf) = +-inf.
 template <LaneType V>
 V cbrt(const V& x) {
-  const auto split = split_power(abs(x));
+  const auto split = split_power(abs(x), 0.75);
   // |x| = 2^(3k + j) m, j = -1, 0, 1, or NaN for zeros, infinities and NaN; j is read from its bits.
   const V m = split.mantissa, shift = round_shift(x), shifted = fma(split.exponent, x.like(1.0 / 3), shift), one = x.like(1);
   const V j = fma(shifted - shift, x.like(-3), split.exponent);

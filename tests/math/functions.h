@@ -42,7 +42,7 @@ inline const UnaryCase unary_cases[] = {
     WEFT_UNARY_CASE(tan, std::tan, 0.9, 1.2),
     WEFT_UNARY_CASE(exp2, std::exp2, 0.9, 1.0),
     WEFT_UNARY_CASE(log2, std::log2, 0.9, 0.9),
-    WEFT_UNARY_CASE(log10, std::log10, 0.9, 1.0),
+    WEFT_UNARY_CASE(log10, std::log10, 1.0, 1.0),
     WEFT_UNARY_CASE(asin, std::asin, 0.8, 0.8),
     WEFT_UNARY_CASE(acos, std::acos, 0.8, 0.8),
     WEFT_UNARY_CASE(atan, std::atan, 0.9, 1.0),
