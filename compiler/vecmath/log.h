@@ -67,16 +67,19 @@ V log_sum(const LogArgument<V>& a, V& rest, const V* more = nullptr) {
   return high;
 }
 
-// The same as high + low, low being a rounding error of high; NaN where high is infinite.
+// The same as high + low, low being a rounding error of high; where high is infinite low is NaN.
 template <LaneType V>
 V log_two_parts(const LogArgument<V>& a, V& low) {
+  V rest = a.f, sum = a.f;
   if (a.f.bits() == 32) {
-    V rest = a.f, error = a.f;
-    const V whole = log_parts_f32<V>({a.exponent, a.scale, a.f, a.index}, base_e, rest), sum = fast_two_sum(whole, a.f, error);
-    return fast_two_sum(sum, error + rest, low);
+    V error = a.f;
+    const V whole = log_parts_f32<V>({a.exponent, a.scale, a.f, a.index}, base_e, rest);
+    sum = fast_two_sum(whole, a.f, error);
+    rest = error + rest;
+  } else {
+    sum = log_sum(a, rest);
   }
-  V rest = a.f;
-  const V sum = log_sum(a, rest), high = fast_two_sum(sum, rest, low);
+  const V high = fast_two_sum(sum, rest, low);
   return select(high == high, high, sum);
 }
 
