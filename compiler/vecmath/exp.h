@@ -23,7 +23,7 @@ ExpArgument<V> split_exp(const V& x) {
 // (exp(r) - 1 - r) / r^2
 template <LaneType V>
 V exp_tail(const V& r) {
-  if (r.bits() == 32) return poly(r, {0x1p-1, 0x1.55548p-3, 0x1.5554b4p-5, 0x1.1245a6p-7, 0x1.6d923p-10});
+  if (r.bits() == 32) return poly(r, {0x1p-1, 0x1.55547p-3, 0x1.5554bep-5, 0x1.125086p-7, 0x1.6db916p-10});
   return poly(r, {0x1.000000000000ep-1, 0x1.555555555556ap-3, 0x1.555555554f31ap-5, 0x1.111111110a947p-7, 0x1.6c16c1885bfc7p-10,
                   0x1.a01a01ccd3259p-13, 0x1.a0198f7871acp-16, 0x1.71ddb227cd842p-19, 0x1.28b6b96894b34p-22, 0x1.afd5e3581520bp-26});
 }
@@ -81,7 +81,7 @@ Expm1<V> expm1_sum(const V& x, bool half) {
   return {sum, fma(power, rest, error)};
 }
 
-// exp(x) - 1. f32 1.00 ULP, f64 1.26 ULP, all x. expm1(-0) = -0, expm1(-inf) = -1.
+// exp(x) - 1. f32 0.995 ULP, f64 1.26 ULP, all x. expm1(-0) = -0, expm1(-inf) = -1.
 template <LaneType V>
 V expm1(const V& x) {
   const auto half = expm1_sum(max_raw(constant(x, -18, -38), min_raw(constant(x, 89, 710), x)), true);
