@@ -26,46 +26,46 @@ template <class Case, class... At> void confirm(const Case& c, double y, double 
   worst.add(error, at...);
 }
 
-}  // namespace
+long double exact_of(const UnaryCase& c, double x) { return c.exact64(x); }
+long double exact_of(const BinaryCase& c, double x, double y) { return c.exact(x, y); }
 
-Worst scan_doubles(const UnaryCase& c, Sampling sampling, Faults& faults) {
+// Compiled results in blocks: draw(kernel, k, index, random) sets the arguments at k, and with_arguments(kernel, k, use) hands
+// them on.
+template <class Case, class Draw, class WithArguments>
+Worst scan_points(const Case& c, int arity, Sampling sampling, Faults& faults, const Draw& draw, const WithArguments& with_arguments) {
   const uint64_t sample_stride = std::max<uint64_t>(1, sampling.points / sampling.samples) | 1;
   return over_blocks((sampling.points + block - 1) / block, [&] {
-    return [&, kernel = Kernel<double>(c.name, 1)](uint64_t number, Worst& worst) mutable {
+    return [&, kernel = Kernel<double>(c.name, arity)](uint64_t number, Worst& worst) mutable {
       Random random(number);
       const uint64_t first = number * block;
-      for (uint64_t k = 0; k < block; ++k) {
-        const double x = point(first + k, random);
-        kernel.x[k] = x < c.from ? -x : x;
-      }
+      for (uint64_t k = 0; k < block; ++k) draw(kernel, k, first + k, random);
       kernel();
-      for (uint64_t k = 0; k < block; ++k) {
-        const double x = kernel.x[k], y = kernel.result[k];
-        if ((first + k) % host_stride == 0 && !same_bits(c.f64(x), y)) faults.add(at_text(c.name, x) + ": the host lane has other bits");
-        confirm(c, y, ulp_error(y, c.exact64(x)), (first + k) % sample_stride == 0, worst, faults, x);
-      }
+      for (uint64_t k = 0; k < block; ++k)
+        with_arguments(kernel, k, [&](auto... at) {
+          const double y = kernel.result[k];
+          if ((first + k) % host_stride == 0 && !same_bits(c.f64(at...), y)) faults.add(at_text(c.name, at...) + ": the host lane has other bits");
+          confirm(c, y, ulp_error(y, exact_of(c, at...)), (first + k) % sample_stride == 0, worst, faults, at...);
+        });
     };
   });
 }
 
+}  // namespace
+
+Worst scan_doubles(const UnaryCase& c, Sampling sampling, Faults& faults) {
+  const auto draw = [&](auto& kernel, uint64_t k, uint64_t index, Random& random) {
+    const double x = point(index, random);
+    kernel.x[k] = x < c.from ? -x : x;
+  };
+  return scan_points(c, 1, sampling, faults, draw, [](const auto& kernel, uint64_t k, const auto& use) { use(kernel.x[k]); });
+}
+
 Worst scan_double_pairs(const BinaryCase& c, Sampling sampling, Faults& faults) {
-  const uint64_t sample_stride = std::max<uint64_t>(1, sampling.points / sampling.samples) | 1;
-  return over_blocks((sampling.points + block - 1) / block, [&] {
-    return [&, kernel = Kernel<double>(c.name, 2)](uint64_t number, Worst& worst) mutable {
-      Random random(number);
-      const uint64_t first = number * block;
-      for (uint64_t k = 0; k < block; ++k) {
-        const auto [x, y] = pair<double>(first + k, random);
-        kernel.x[k] = x, kernel.y[k] = y;
-      }
-      kernel();
-      for (uint64_t k = 0; k < block; ++k) {
-        const double x = kernel.x[k], y = kernel.y[k], z = kernel.result[k];
-        if ((first + k) % host_stride == 0 && !same_bits(c.f64(x, y), z)) faults.add(at_text(c.name, x, y) + ": the host lane has other bits");
-        confirm(c, z, ulp_error(z, c.exact(x, y)), (first + k) % sample_stride == 0, worst, faults, x, y);
-      }
-    };
-  });
+  const auto draw = [](auto& kernel, uint64_t k, uint64_t index, Random& random) {
+    const auto [x, y] = pair<double>(index, random);
+    kernel.x[k] = x, kernel.y[k] = y;
+  };
+  return scan_points(c, 2, sampling, faults, draw, [](const auto& kernel, uint64_t k, const auto& use) { use(kernel.x[k], kernel.y[k]); });
 }
 
 void Faults::add(const std::string& text) {
