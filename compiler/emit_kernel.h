@@ -130,7 +130,7 @@ class KernelEmitter {
   const Program& program_;
   const StrideClasses& classes_;
   Plan& plan_;
-  const std::string features_;                  // of the processor, as attributes of functions
+  const std::string& features_;                 // of the processor, as attributes of functions
   llvm::IRBuilder<> b_;
   llvm::IRBuilder<> entry_;                     // appends to the entry block
   llvm::Function* function_ = nullptr;

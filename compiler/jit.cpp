@@ -142,18 +142,26 @@ class LinkedCode final : public MachineCode {
 
 }  // namespace
 
-std::string host_features(int lanes) {
-  static const auto features = sys::getHostCPUFeatures();
+namespace {
+
+std::string features_within(int lanes) {
   const auto is_too_wide = [&](StringRef name) {
     const bool of_256 = name.starts_with("avx") || name.starts_with("fma") || name == "f16c" || name == "xop" || name == "vaes" || name == "vpclmulqdq" || name == "gfni";
-    return (lanes != 0 && lanes < 16 && (name.starts_with("avx512") || name.starts_with("avx10") || name == "evex512")) || (lanes != 0 && lanes < 8 && of_256);
+    return (lanes < 16 && (name.starts_with("avx512") || name.starts_with("avx10") || name == "evex512")) || (lanes < 8 && of_256);
   };
   std::string text;
-  for (const auto& feature : features) {
+  for (const auto& feature : sys::getHostCPUFeatures()) {
     if (!text.empty()) text += ",";
     text += (feature.second && !is_too_wide(feature.first()) ? "+" : "-") + feature.first().str();
   }
   return text;
+}
+
+}  // namespace
+
+const std::string& host_features(int lanes) {
+  static const std::string of_4 = features_within(4), of_8 = features_within(8), all = features_within(16);
+  return lanes == 4 ? of_4 : lanes == 8 ? of_8 : all;
 }
 
 std::string unique_name(const std::string& stem) {

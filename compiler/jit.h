@@ -11,7 +11,7 @@ namespace weft {
 
 // The features of this CPU as LLVM writes them: "+avx2,+fma,..". Those of registers with more f32 lanes than these, if not 0,
 // are switched off.
-std::string host_features(int lanes = 0);
+const std::string& host_features(int lanes = 0);
 
 // Compiled code of one module; freed with the last owner.
 class MachineCode {
