@@ -122,19 +122,19 @@ V log10(const V& x) {
                     x.like(0x1.95355baaafad3p-57));
 }
 
-// log(u + c) + extra * ln2 for u >= 0 and c below a rounding error of u; c may be anything when u is 0 or past 2^60. The result is
-// log_finish(exponent, high, rest).
+// log(u + c) + extra * ln2 for u >= 0 and c below a rounding error of u, or log(u) + extra * ln2 in the lanes of `alone`, where u is 0
+// or past 2^60. The result is log_finish(exponent, high, rest).
 template <LaneType V>
 struct LogParts {
   V exponent, high, rest;
 };
 
 template <LaneType V>
-LogParts<V> log_pair(const V& u, const V& c, const V& extra) {
+LogParts<V> log_pair(const V& u, const V& c, const typename V::Mask& alone, const V& extra) {
   auto a = log_argument(u);
   // c in the scale of the mantissa.
   const V down = from_bits(to_bits(a.scale) - (to_bits(a.exponent + round_shift(u)) << fraction_bits(u)));
-  const V lost = select((u < u.like(0x1p60)) & (u > u.like(0)), c * down, u.like(0));
+  const V lost = select(alone, u.like(0), c * down);
   V f_low = u, rest = u;
   a.f = fast_two_sum(a.f, lost, f_low);
   a.exponent = a.exponent + extra;
@@ -145,8 +145,8 @@ LogParts<V> log_pair(const V& u, const V& c, const V& extra) {
 // log(1 + x). f32 0.77 ULP, f64 0.81 ULP, x > -1. log1p(-0) = -0, log1p(-1) = -inf, log1p(x < -1) = NaN.
 template <LaneType V>
 V log1p(const V& x) {
-  const V one = x.like(1), u = one + x;
-  const auto y = log_pair(u, x - (u - one), x.like(0));
+  const V one = x.like(1), zero = x.like(0), u = one + x;
+  const auto y = log_pair(u, x - (u - one), !((u < x.like(0x1p60)) & (u > zero)), zero);
   return copysign(log_finish(y.exponent, y.high, y.rest), x);
 }
 
@@ -158,7 +158,7 @@ V softplus(const V& x) {
   const V one = x.like(1), zero = x.like(0);
   V c = x, sum_error = x;
   const V u = fast_two_sum(one, e.value, c);
-  const auto y = log_pair(u, c + e.error, zero);
+  const auto y = log_pair(u, c + e.error, zero < zero, zero);
   const V sum = two_sum(max_raw(zero, x), y.high, sum_error);
   return select(x > constant(x, 100, 800), x, sum + (y.rest + sum_error));
 }
@@ -175,7 +175,7 @@ V logaddexp(const V& a, const V& b) {
   const auto e = exp_pair_negative(d);
   const V correction = select(d < limit, -e.value * d_error, zero);
   const V u = fast_two_sum(one, e.value, c);
-  const auto y = log_pair(u, c + (e.error + correction), zero);
+  const auto y = log_pair(u, c + (e.error + correction), zero < zero, zero);
   const V sum = two_sum(high, y.high, sum_error);
   return select((d > limit) | ((a == b) & (d != d)), high, sum + (y.rest + sum_error));
 }
