@@ -14,8 +14,14 @@ inline constexpr int lane_count = 16;
 // Stride classes of the arrays a program touches, by node and dimension; nodes not listed are contiguous (c).
 using StrideClasses = std::unordered_map<NodeId, std::vector<StrideClass>>;
 
+// What of Options shapes the code.
+struct CodeOptions {
+  int lanes = 0;
+  bool fast_math = false;
+};
+
 // Adds the function of the nest, and a second one that merges partial results if it has any, to the module; appends the
-// stages to plan.stages. `lanes`: of the registers, see Options.
-void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes);
+// stages to plan.stages.
+void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
 
 }  // namespace weft

@@ -9,8 +9,9 @@ namespace weft {
 
 using llvm::Value;
 
-KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes)
-    : module_(module), context_(module.getContext()), program_(program), classes_(classes), plan_(plan), features_(host_features(lanes)), b_(context_), entry_(context_) {
+KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
+    : module_(module), context_(module.getContext()), program_(program), classes_(classes), plan_(plan), features_(host_features(options.lanes)),
+      fast_math_(options.fast_math), b_(context_), entry_(context_) {
   for (const Buffer& buffer : program.buffers) {
     const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
     slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
@@ -76,7 +77,7 @@ void KernelEmitter::emit_item(const Item& item) {
     std::vector<Value*> operands;
     std::vector<DType> dtypes;
     for (const Arg& arg : compute->args) operands.push_back(scalar(arg)), dtypes.push_back(dtype_of_arg(arg));
-    scalars_[static_cast<std::size_t>(compute->result)] = emit_op(b_, compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)]);
+    scalars_[static_cast<std::size_t>(compute->result)] = emit_op(b_, compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)], fast_math_);
   } else if (auto* read = std::get_if<ReadState>(&item)) {
     const DType dtype = program_.folds[static_cast<std::size_t>(read->fold)].dtype;
     scalars_[static_cast<std::size_t>(read->result)] = from_memory(b_.CreateLoad(memory_type(context_, dtype, 1), folds_[static_cast<std::size_t>(read->fold)].cell), dtype);
@@ -248,8 +249,8 @@ void KernelEmitter::emit() {
     if (fold.partial >= 0) return emit_merge();
 }
 
-void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes) {
-  KernelEmitter(module, program, classes, plan, lanes).emit();
+void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options) {
+  KernelEmitter(module, program, classes, plan, options).emit();
 }
 
 }  // namespace weft

@@ -26,14 +26,15 @@ struct Range {
 };
 
 // A divisor that does not change in a lanes loop: itself, its reciprocal, and how far the bits of |dividend| may lie above
-// those of 2^-90 for the fast quotient to be exact (0 if the divisor itself is out of range).
+// those of 2^-90 for the fast quotient to be exact (0 if the divisor itself is out of range). With fast_math, instead, whether the
+// reciprocal is no normal number.
 struct InvariantDivisor {
-  llvm::Value *divisor, *reciprocal, *span;
+  llvm::Value *divisor = nullptr, *reciprocal = nullptr, *span = nullptr, *refused = nullptr;
 };
 
 class KernelEmitter {
  public:
-  KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes);
+  KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
   void emit();
 
  private:
@@ -74,6 +75,8 @@ class KernelEmitter {
   void emit_lane_range(const Loop& loop, Range range);
   void emit_lane_body(const Loop& loop, Value* index, int steps, Value* mask);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask);
+  Value* or_unit(const Fold& fold, Value* value, Value* mask);
+  Value* accumulated(const Fold& fold, const Accumulate& item, int step, Value* acc, Value* mask);
   Value* next_row_of(const Load& load);
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
@@ -82,9 +85,16 @@ class KernelEmitter {
   Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
   int interleave(const Loop& loop) const;
   bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
+  const InvariantDivisor& invariant_divisor(const Arg& divisor);
   Value* divide_by_invariant(Value* dividend, const Arg& divisor);
   Value* lane_numbers(int bits);
   Value* reverse(Value* vector);
+
+  // emit_contract.cpp
+  void remember_product(const Compute& compute);
+  const Compute* product_of(const Arg& arg) const;
+  Value* product_plus(const Compute& product, int step, bool negative, Value* rest);
+  Value* contracted(const Compute& compute, int step);
 
   // emit_fold.cpp: what happens around folded loops
   void open_folds(const Loop& loop, bool leaves);
@@ -131,6 +141,7 @@ class KernelEmitter {
   const StrideClasses& classes_;
   Plan& plan_;
   const std::string& features_;                 // of the processor, as attributes of functions
+  const bool fast_math_;
   llvm::IRBuilder<> b_;
   llvm::IRBuilder<> entry_;                     // appends to the entry block
   llvm::Function* function_ = nullptr;
@@ -144,6 +155,7 @@ class KernelEmitter {
   std::vector<std::vector<Value*>> packs_;      // by value number, inside a lanes loop
   std::unordered_map<int, Value*> spread_;      // scalars as vectors, made before the current lanes loop
   std::map<std::string, InvariantDivisor> divisors_;   // by argument, likewise
+  std::unordered_map<int, const Compute*> products_;   // of the current lanes body, by value number
   llvm::Instruction* before_lanes_ = nullptr;
   std::unordered_map<const void*, LaneAccess> accesses_;
   std::vector<bool> fetched_;                   // by buffer: an earlier loop of the unit fetches its next row

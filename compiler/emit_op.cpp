@@ -90,10 +90,10 @@ llvm::Constant* constant_value(llvm::LLVMContext& context, const Scalar& value, 
   return width == 1 ? constant : llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(static_cast<unsigned>(width)), constant);
 }
 
-Value* emit_op(llvm::IRBuilderBase& builder, Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result) {
+Value* emit_op(llvm::IRBuilderBase& builder, Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result, bool fast) {
   if (op == Op::cast && is_half(result)) return cast_to_half(builder, operands[0], dtypes[0], result);
   std::vector<Term> terms;
-  for (std::size_t k = 0; k < operands.size(); ++k) terms.push_back({operands[k], computed_in(dtypes[k]), &builder});
+  for (std::size_t k = 0; k < operands.size(); ++k) terms.push_back({operands[k], computed_in(dtypes[k]), &builder, fast});
   if (op == Op::cast) return convert(Source{terms[0], result}).value;
   if (op == Op::nextafter && is_half(result)) return lanes::next_half(terms[0], terms[1], result).value;
   Value* value = emit_meaning(op, terms);

@@ -13,8 +13,8 @@ llvm::Type* register_type(llvm::LLVMContext& context, DType dtype, int width);
 llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype, int width);
 llvm::Constant* constant_value(llvm::LLVMContext& context, const Scalar& value, int width);
 
-// May append basic blocks; continue at the builder's insert point.
-llvm::Value* emit_op(llvm::IRBuilderBase& builder, Op op, const std::vector<llvm::Value*>& operands, const std::vector<DType>& dtypes, DType result);
+// May append basic blocks; continue at the builder's insert point. `fast`: by the functions of vecmath/fast.h.
+llvm::Value* emit_op(llvm::IRBuilderBase& builder, Op op, const std::vector<llvm::Value*>& operands, const std::vector<DType>& dtypes, DType result, bool fast);
 llvm::Value* emit_combine(llvm::IRBuilderBase& builder, AccumulatorId accumulator, DType dtype, llvm::Value* a, llvm::Value* b);
 
 }  // namespace weft

@@ -15,6 +15,7 @@ struct Term {
   Value* value;
   DType dtype;
   llvm::IRBuilderBase* builder;
+  bool fast = false;                    // by the functions of vecmath/fast.h
 
   bool real() const { return is_floating(dtype); }
   bool is_signed() const { return is_signed_integer(dtype); }
@@ -22,8 +23,8 @@ struct Term {
     auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
     return vector ? static_cast<int>(vector->getNumElements()) : 1;
   }
-  Term with(Value* other) const { return {other, dtype, builder}; }
-  Term truth(Value* other) const { return {other, DType::bool_, builder}; }
+  Term with(Value* other) const { return {other, dtype, builder, fast}; }
+  Term truth(Value* other) const { return {other, DType::bool_, builder, fast}; }
   Term like(double literal) const { return with(constant_value(builder->getContext(), Scalar::of(dtype, literal), width())); }
   Lane lane() const { return {value, builder}; }
   Term from(const Lane& lane) const { return with(lane.value); }

@@ -15,17 +15,17 @@ struct Code {
   std::unique_ptr<llvm::Module> module;
 };
 
-Code emit_code(const std::vector<Program>& programs, const StrideClasses& classes, Plan& plan, int lanes) {
+Code emit_code(const std::vector<Program>& programs, const StrideClasses& classes, Plan& plan, const CodeOptions& options) {
   Code code;
   code.module = std::make_unique<llvm::Module>("weft", *code.context);
-  for (const Program& program : programs) emit_program(*code.module, program, classes, plan, lanes);
+  for (const Program& program : programs) emit_program(*code.module, program, classes, plan, options);
   return code;
 }
 
 // Emits the programs of a variant again, to look at them.
 Code code_of(const Variant& variant) {
   Plan plan;
-  return emit_code(variant.plan.programs, variant.classes, plan, variant.lanes);
+  return emit_code(variant.plan.programs, variant.classes, plan, variant.code_options);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ Code code_of(const Variant& variant) {
 std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   auto variant = std::make_shared<Variant>();
-  variant->lanes = options.lanes;
+  variant->code_options = {options.lanes, options.fast_math};
   variant->schedule = make_schedule(graph, hints);
   if (options.verify) verify(graph, variant->schedule);
   for (const auto& [node, layout] : hints.arrays) {
@@ -49,7 +49,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
     programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
     if (options.verify) verify(programs.back());
   }
-  Code code = emit_code(programs, variant->classes, plan, options.lanes);
+  Code code = emit_code(programs, variant->classes, plan, variant->code_options);
   if (options.verify) verify(*code.module);
   auto machine_code = compile_module(std::move(code.context), std::move(code.module));
   variant->kernel.name = graph.name;

@@ -15,7 +15,7 @@ struct Variant {
   Schedule schedule;
   Plan plan;
   StrideClasses classes;
-  int lanes = 0;
+  CodeOptions code_options;
   Kernel kernel;
   double seconds = 0;                   // to schedule, lower, emit and link
 };

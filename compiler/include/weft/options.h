@@ -1,6 +1,15 @@
 // How a Function is compiled and run. Pure data.
 //
 //   weft::compile({loss}, {x, w}, {.threads = 2})
+//
+// fast_math relaxes, where that is faster, these laws and no other:
+// - x / y rounds once. Where y is the same for a whole vector loop it may be x * (1 / y), within 2 ULP; for a y whose reciprocal is
+//   zero, subnormal or infinite it stays a division.
+// - a * b + c and a * b - c of f32 and f64 may round once though others read the product too; sums of products may add each with one
+//   rounding.
+// - So equal nodes may have unequal bits where they are computed in different loops, and the interpreter has others.
+// Infinities, NaN and signed zeros come out as without it; the order of sums, the errors, and that one Function gives the same bits on
+// every run and any number of threads, stay.
 #pragma once
 #include <memory>
 #include <string>
@@ -13,6 +22,7 @@ struct Options {
   int threads = 0;                              // 0: one per processor; results are the same bits for any number
   int lanes = 0;                                // f32 lanes of the registers used, at most: 16 AVX-512, 8 AVX2, 4 SSE; 0: what the
                                                 // processor has. Same bits with any; 4 has no fma instruction and is slow
+  bool fast_math = false;                       // faster and less exact, see above
   std::shared_ptr<Executor> executor = nullptr; // runs the stages instead of threads of this function's own
   bool verify = false;                          // checks every level after every pass
   std::string trace = {};                       // pass names, comma separated, or "all": prints what they change to stderr

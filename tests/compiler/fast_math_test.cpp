@@ -1,0 +1,128 @@
+// What Options::fast_math relaxes and what it keeps. Special values under it: special_values_test.cpp; errors: tests/math.
+#include <weft/function.h>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+Options fast(int threads = 1) { return {.threads = threads, .fast_math = true, .executor = nullptr, .verify = true, .trace = ""}; }
+
+template <class T> T at(const Array& array, Index k) { return array.data<T>()[k]; }
+
+// p = x * w has two readers, so that the passes of graphs leave it alone.
+constexpr const char* shared_product = R"(graph g(%x: f32[n], %w: f32[n], %c: f32[n]) -> (%1, %2, %3, %4) {
+  %0: f32[i:n] = multiply(%x[i], %w[i])
+  %1: f32[i:n] = add(%0[i], %c[i])
+  %2: f32[i:n] = subtract(%0[i], %c[i])
+  %3: f32[i:n] = subtract(%c[i], %0[i])
+  %4: f32[i:n] = subtract(%0[i], %0[i])
+})";
+
+// Every stage over several units, so that threads share it.
+constexpr const char* rows = R"(graph g(%x: f32[n,m], %w: f32[m]) -> (%3, %4, %6) {
+  %0: f32[i:n] = sum(j:m) multiply(%x[i,j], %w[j])
+  %1: f32[i:n,j:m] = divide(%x[i,j], %0[i])
+  %2: f32[i:n,j:m] = multiply(%1[i,j], %w[j])
+  %3: f32[i:n,j:m] = add(%2[i,j], %1[i,j])
+  %4: f32[i:n,j:m] = subtract(%2[i,j], %w[j])
+  %5: f32[i:n,j:m] = tanh(%x[i,j])
+  %6: f32[j:m] = sum(i:n) multiply(%5[i,j], %x[i,j])
+})";
+
+constexpr const char* quotient = "graph g(%x: f32[n], %y: f32[]) -> (%0) {\n%0: f32[i:n] = divide(%x[i], %y[])\n}";
+
+// The number of elements of which the bits differ.
+Index differing(const Array& a, const Array& b) {
+  Index count = 0;
+  for (Index k = 0; k < a.size(); ++k) count += at<float>(a, k) != at<float>(b, k);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("fast_math is off by default, and then a multiply-add of a shared product rounds twice") {
+  CHECK(!Options().fast_math);
+  const Array x = uniform(f32, {1000}, 1), w = uniform(f32, {1000}, 2), c = uniform(f32, {1000}, 3);
+  check_call(compile_text(shared_product), {x, w, c});
+}
+
+TEST_CASE("with fast_math sums and differences with a product round once, in vectors and in tails, and p - p is 0") {
+  for (Index n : {1000, 5}) {
+    const Array x = uniform(f32, {n}, 1), w = uniform(f32, {n}, 2), c = uniform(f32, {n}, 3);
+    const auto got = compile(parse(shared_product), fast())({x, w, c}), twice = compile_text(shared_product)({x, w, c});
+    for (Index k = 0; k < n; ++k) {
+      const float a = at<float>(x, k), b = at<float>(w, k), rest = at<float>(c, k);
+      CHECK(at<float>(got[0], k) == std::fma(a, b, rest));
+      CHECK(at<float>(got[1], k) == std::fma(a, b, -rest));
+      CHECK(at<float>(got[2], k) == std::fma(-a, b, rest));
+      CHECK(at<float>(got[3], k) == 0);
+    }
+    if (n == 1000) CHECK(differing(got[0], twice[0]) > 100);
+  }
+}
+
+TEST_CASE("with fast_math a sum of products rounds each of them and its addition once, in the same order") {
+  const std::string text = "graph g(%x: f32[n], %w: f32[n]) -> (%0) {\n%0: f32[] = sum(i:n) multiply(%x[i], %w[i])\n}";
+  const Function once = compile(parse(text), fast()), twice = compile_text(text);
+  int differ = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed)
+    for (Index n : {80, 83}) {
+      // All in slot 3 of the sixteen: elements 3, 19, 35, ..
+      const Array x(f32, {n}), w = uniform(f32, {n}, seed + 100), values = uniform(f32, {n}, seed);
+      float fused = 0, rounded = 0;
+      for (Index k = 3; k < n; k += 16) {
+        x.data<float>()[k] = at<float>(values, k);
+        fused = std::fma(at<float>(x, k), at<float>(w, k), fused);
+        const float product = at<float>(x, k) * at<float>(w, k);
+        rounded = rounded + product;
+      }
+      CHECK(at<float>(once({x, w})[0], 0) == fused);
+      CHECK(at<float>(twice({x, w})[0], 0) == rounded);
+      differ += fused != rounded;
+    }
+  CHECK(differ > 10);
+}
+
+TEST_CASE("products of f16 are rounded before they are added, with fast_math too") {
+  std::string text = shared_product;
+  for (std::size_t k = text.find("f32"); k != std::string::npos; k = text.find("f32")) text.replace(k, 3, "f16");
+  check_call(compile(parse(text), fast()), {uniform(f16, {100}, 1), uniform(f16, {100}, 2), uniform(f16, {100}, 3)});
+}
+
+TEST_CASE("with fast_math a quotient by one divisor for a whole loop is a product with its reciprocal, within 2 ULP") {
+  const Array x = uniform(f32, {1000});
+  for (const float divisor : {3.0f, -0.7f, 0x1.23456p100f, 0x1.fffffep125f, 0x1p-126f, 0x1.8p-127f}) {
+    CAPTURE(divisor);
+    const Array y = Array::from<float>({divisor}, {});
+    const Array got = compile(parse(quotient), fast())({x, y})[0], exact = compile_text(quotient)({x, y})[0];
+    CHECK(difference(got, exact, 2) == "");
+    for (Index k = 0; k < x.size(); ++k) CHECK(at<float>(got, k) == at<float>(x, k) * (1 / divisor));
+    if (divisor == 3) CHECK(differing(got, exact) > 100);
+  }
+}
+
+TEST_CASE("with fast_math it stays a division where the reciprocal is no normal number") {
+  const std::vector<float> numbers{1, -2.5, 0.0f, -0.0f, INFINITY, -INFINITY, NAN, 0x1p-149f, 0x1.fffffep127f, 0x1.8p-126f, 3e38f, 0x1p126f};
+  const Array x = Array::from<float>(numbers, {static_cast<Index>(numbers.size())});
+  for (const float divisor : {0x1.000002p126f, -0x1.8p127f, 0x1.fffffep-129f, 0x1p-149f, 0.0f, -0.0f, INFINITY, -INFINITY, NAN}) {
+    CAPTURE(divisor);
+    const Array y = Array::from<float>({divisor}, {});
+    CHECK(difference(compile(parse(quotient), fast())({x, y})[0], compile_text(quotient)({x, y})[0]) == "");
+  }
+}
+
+TEST_CASE("with fast_math results have the same bits on 1, 2 and 7 threads and on every run") {
+  const std::vector<Array> inputs{uniform(f32, {3001, 130}, 1), uniform(f32, {130}, 2)};
+  const auto expected = compile(parse(rows), fast())(inputs), exact = compile_text(rows)(inputs);
+  CHECK(differing(expected[0], exact[0]) > 100);
+  for (int threads : {1, 2, 7}) {
+    CAPTURE(threads);
+    const Function f = compile(parse(rows), fast(threads));
+    for (int round = 0; round < 2; ++round) {
+      const auto got = f(inputs);
+      for (std::size_t k = 0; k < got.size(); ++k) CHECK(difference(got[k], expected[k]) == "");
+    }
+  }
+}
