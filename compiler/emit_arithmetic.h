@@ -111,6 +111,6 @@ inline Term integer_power(Term base, Term exponent) {
   const Term minus_one = base.like(-1), even = (exponent & one) == zero;
   return select(negative, select(base == one, one, select(base == minus_one, select(even, one, minus_one), zero)), next);
 }
-inline Term power(Term a, Term b) { return a.real() ? a.from(vecmath::pow(a.lane(), b.lane())) : integer_power(a, b); }
+inline Term power(Term a, Term b) { return a.real() ? float_power(a, b) : integer_power(a, b); }
 
 }  // namespace weft::lanes

@@ -20,10 +20,11 @@ inline double ulps_between(const weft::Scalar& a, const weft::Scalar& b) {
     std::uint64_t bits = 0;
     value.store(&bits);
     const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(value.dtype()) - 1);
-    const auto magnitude = static_cast<double>(bits & (sign - 1));
+    const auto magnitude = static_cast<std::int64_t>(bits & (sign - 1));
     return bits & sign ? -magnitude : magnitude;
   };
-  return std::abs(ordinal(a) - ordinal(b));
+  const std::int64_t x = ordinal(a), y = ordinal(b);
+  return (x < 0) == (y < 0) ? std::abs(static_cast<double>(x - y)) : std::abs(static_cast<double>(x)) + std::abs(static_cast<double>(y));
 }
 
 inline bool agrees(const weft::Scalar& got, const weft::Scalar& expected, double ulps) {

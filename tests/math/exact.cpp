@@ -82,6 +82,8 @@ void trigamma(mpfr_ptr y, mpfr_srcptr at) {
   }
 }
 
+void rsqrt(mpfr_ptr y, mpfr_srcptr x) { mpfr_rec_sqrt(y, x, MPFR_RNDN); }
+
 void xlogy(mpfr_ptr z, mpfr_srcptr x, mpfr_srcptr y) {
   mpfr_log(z, y, MPFR_RNDN);
   mpfr_mul(z, x, z, MPFR_RNDN);
@@ -92,7 +94,7 @@ const std::map<std::string, Unary> unary_functions = {
     WEFT_UNARY(exp),   WEFT_UNARY(expm1), WEFT_UNARY(exp2),  WEFT_UNARY(log),  WEFT_UNARY(log1p), WEFT_UNARY(log2),  WEFT_UNARY(log10),
     WEFT_UNARY(sin),   WEFT_UNARY(cos),   WEFT_UNARY(tan),   WEFT_UNARY(asin), WEFT_UNARY(acos),  WEFT_UNARY(atan),  WEFT_UNARY(sinh),
     WEFT_UNARY(cosh),  WEFT_UNARY(tanh),  WEFT_UNARY(asinh), WEFT_UNARY(acosh), WEFT_UNARY(atanh), WEFT_UNARY(cbrt), WEFT_UNARY(erf),
-    WEFT_UNARY(erfc),  WEFT_UNARY(digamma), {"sigmoid", sigmoid}, {"softplus", softplus}, {"lgamma", lgamma}, {"trigamma", trigamma},
+    WEFT_UNARY(erfc),  WEFT_UNARY(digamma), {"sigmoid", sigmoid}, {"softplus", softplus}, {"lgamma", lgamma}, {"trigamma", trigamma}, {"rsqrt", rsqrt},
 };
 #undef WEFT_UNARY
 
@@ -106,7 +108,8 @@ double error_of(double y, mpfr_srcptr exact) {
   if (std::isinf(y)) mpfr_set_si_2exp(difference.v, y > 0 ? 1 : -1, 1024, MPFR_RNDN);
   else mpfr_set_d(difference.v, y, MPFR_RNDN);
   mpfr_sub(difference.v, difference.v, exact, MPFR_RNDN);
-  const long exponent = std::clamp<long>(mpfr_get_exp(exact) - 1, -1022, 1023);
+  const bool is_power = mpfr_min_prec(exact) == 1;           // then the smaller unit counts, as in ulp_error
+  const long exponent = std::clamp<long>(mpfr_get_exp(exact) - (is_power ? 2 : 1), -1022, 1023);
   mpfr_mul_2si(difference.v, difference.v, 52 - exponent, MPFR_RNDN);
   return std::fabs(mpfr_get_d(difference.v, MPFR_RNDN));
 }

@@ -3,7 +3,7 @@
 namespace weft::math_test {
 namespace {
 
-template <class T> Call bound(const std::string& name, int arity, std::vector<Array>& arrays) {
+template <class T> Call bound(const std::string& name, int arity, bool fast_math, std::vector<Array>& arrays) {
   const Op op = *find_op(name == "pow" ? "power" : name);
   Graph g;
   std::vector<Expr> inputs;
@@ -20,12 +20,13 @@ template <class T> Call bound(const std::string& name, int arity, std::vector<Ar
   if (sizeof(T) == 4) outputs.push_back(elementwise(op, wide)), results.push_back(arrays[3]);
   Options options;
   options.threads = 1;
+  options.fast_math = fast_math;
   return compile(outputs, inputs, options).bind({arrays.begin(), arrays.begin() + arity}, results);
 }
 
 }  // namespace
 
-template <class T> Kernel<T>::Kernel(const char* name, int arity) : call_(bound<T>(name, arity, arrays_)) {
+template <class T> Kernel<T>::Kernel(const char* name, int arity, bool fast_math) : call_(bound<T>(name, arity, fast_math, arrays_)) {
   x = arrays_[0].template data<T>();
   y = arrays_[1].template data<T>();
   result = arrays_[2].template data<T>();

@@ -12,7 +12,7 @@ inline constexpr Index block = 1 << 13;      // all arrays of a block stay in th
 // result = f(x, ..) in T. In float also wide, the function of the widened arguments in double.
 template <class T> class Kernel {
  public:
-  Kernel(const char* name, int arity);
+  Kernel(const char* name, int arity, bool fast_math);
   T *x, *y;                                  // y: the second argument, if any
   const T* result;
   const double* wide;

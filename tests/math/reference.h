@@ -8,7 +8,8 @@
 
 namespace weft::math_test {
 
-// The distance of y from the exact value, in units of the last place of the exact value in T. Infinite when the kinds differ.
+// The distance of y from the exact value, in units of the last place of the exact value in T. Infinite when the kinds differ. A power of
+// two may be a value below it that was rounded: the smaller unit counts.
 template <class T, class Exact>
 double ulp_error(T y, Exact exact) {
   if (std::isnan(exact)) return std::isnan(y) ? 0 : INFINITY;
@@ -19,7 +20,8 @@ double ulp_error(T y, Exact exact) {
     if (y == nearest) return exact == 0 && std::signbit(y) != std::signbit(exact) ? INFINITY : 0;
     if (exact == 0 || std::isinf(exact)) return INFINITY;
   }
-  int exponent = std::max(std::ilogb(exact), Limits::min_exponent - 1);
+  const int power = std::ilogb(exact), below = std::fabs(exact) == std::ldexp(Exact{1}, power) ? power - 1 : power;
+  int exponent = std::max(below, Limits::min_exponent - 1);
   exponent = std::min(exponent, Limits::max_exponent - 1);
   // Infinity stands for the first value past the largest.
   const Exact got = std::isinf(y) ? std::copysign(std::ldexp(Exact{1}, Limits::max_exponent), Exact{y}) : Exact{y};
@@ -33,6 +35,11 @@ R reference_sigmoid(R x) {
 template <class R>
 R reference_softplus(R x) {
   return std::isnan(x) ? x : std::fmax(x, R{0}) + std::log1p(std::exp(-std::fabs(x)));
+}
+
+template <class R>
+R reference_rsqrt(R x) {
+  return 1 / std::sqrt(x);
 }
 
 template <class R>

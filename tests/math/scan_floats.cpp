@@ -18,7 +18,8 @@ inline int64_t error_bits(float y, double exact) {
   const int64_t wide = std::bit_cast<int64_t>(static_cast<double>(y)), past_largest = int64_t{1023 + 128} << 52;   // infinity stands for it
   const int64_t wide_size = std::min(wide & INT64_MAX, past_largest);
   const double got = std::bit_cast<double>(wide_size | (wide & INT64_MIN));
-  const int64_t unit = std::min(std::max(power, least), most);
+  const int64_t below = power - ((int64_t{1} << 52) & -static_cast<int64_t>(size == power));
+  const int64_t unit = std::min(std::max(below, least), most);
   const double error = (got - exact) * std::bit_cast<double>((int64_t{2046 + 23} << 52) - unit);
   const int64_t both_nan = -static_cast<int64_t>(y_size > 0x7f800000) & -static_cast<int64_t>(size > infinite);
   const int64_t same = -static_cast<int64_t>(y_bits == nearest_bits) & (-static_cast<int64_t>(nearest_size == 0x7f800000) | -static_cast<int64_t>(size == 0));
@@ -28,7 +29,7 @@ inline int64_t error_bits(float y, double exact) {
 
 class FloatBlocks {
  public:
-  FloatBlocks(const char* name, int arity, double from = -INFINITY) : kernel(name, arity), from_(static_cast<float>(from)) {}
+  FloatBlocks(const char* name, int arity, bool fast_math, double from = -INFINITY) : kernel(name, arity, fast_math), from_(static_cast<float>(from)) {}
   Kernel<float> kernel;
 
   // Computes, and adds the largest error of arguments from `from` on.
@@ -90,7 +91,7 @@ Worst scan_floats(const UnaryCase& c, uint64_t stride, Faults& faults) {
   static const std::vector<float> special = special_floats();
   const uint64_t count = ((uint64_t{1} << 32) + stride - 1) / stride, blocks = (count + block - 1) / block;
   return over_blocks(blocks + 1, [&] {
-    return [&, unit = FloatBlocks(c.name, 1, c.from)](uint64_t number, Worst& worst) mutable {
+    return [&, unit = FloatBlocks(c.name, 1, c.fast, c.from)](uint64_t number, Worst& worst) mutable {
       const bool specials = number == blocks;
       if (specials) std::copy_n(special.begin(), block, unit.kernel.x);
       else fill(unit.kernel.x, number * block, stride);
@@ -103,7 +104,7 @@ Worst scan_floats(const UnaryCase& c, uint64_t stride, Faults& faults) {
 
 Worst scan_float_pairs(const BinaryCase& c, uint64_t pairs, Faults& faults) {
   return over_blocks((pairs + block - 1) / block, [&] {
-    return [&, unit = FloatBlocks(c.name, 2)](uint64_t number, Worst& worst) mutable {
+    return [&, unit = FloatBlocks(c.name, 2, c.fast)](uint64_t number, Worst& worst) mutable {
       Random random(number);
       for (Index k = 0; k < block; ++k) {
         const auto [x, y] = pair<float>(static_cast<uint64_t>(k), random);

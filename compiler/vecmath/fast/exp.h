@@ -30,21 +30,21 @@ V tanh(const V& x) {
 
 template <LaneType V>
 V sigmoid(const V& x) {
-  const V one = x.like(1);
-  return one / (one + exp(-x));
+  const V e = exp_nonpositive(-abs(x)), one = x.like(1);
+  return select(x < x.like(0), e, one) / (one + e);
 }
 
-// log(1 + e) for e in [0, 1].
+// log(1 + e) for e in [0, 1]: e times a polynomial about the middle.
 template <LaneType V>
 V log1p_unit(const V& e) {
-  const V q = e.bits() == 32 ? poly(e, {-0x1.ffff14p-2, 0x1.5535dep-2, -0x1.fd1368p-3, 0x1.884554p-3, -0x1.19af8ep-3, 0x1.44707ap-4,
-                                        -0x1.eca398p-6, 0x1.5fa0dap-8})
-                             : poly(e, {-0x1.fffffffffff9fp-2, 0x1.5555555551052p-2, -0x1.fffffffdd4a4bp-3, 0x1.99999951fb01bp-3,
-                                        -0x1.55554fbe64ea4p-3, 0x1.2491fed9cfc49p-3, -0x1.fffa8bd00015p-4, 0x1.c6f6a83b8b032p-4,
-                                        -0x1.98d296b9a7e6ep-4, 0x1.712df6166bbf3p-4, -0x1.4b022086f5e76p-4, 0x1.202df1e817ab3p-4,
-                                        -0x1.d7115508d32afp-5, 0x1.5a892cb90beap-5, -0x1.b632818d90001p-6, 0x1.c57efadae0fe3p-7,
-                                        -0x1.6b4e60f26fbc4p-8, 0x1.a25bf104a7c7fp-10, -0x1.31f8cd7ab39fap-12, 0x1.a9067c062fc2ep-16});
-  return fma(e * e, q, e);
+  const V u = e - e.like(0.5);
+  return e * (e.bits() == 32 ? poly(u, {0x1.9f323fp-1, -0x1.277388p-2, 0x1.0f9544p-3, -0x1.1558ep-4, 0x1.2c1fep-5, -0x1.4b63f2p-6,
+                                        0x1.7b3c04p-7, -0x1.19162ap-7, 0x1.5878dap-8})
+                             : poly(u, {0x1.9f323ecbf984b8p-1, -0x1.2773a5da90bd5p-2, 0x1.0f95b3dc0a65ap-3, -0x1.1540afd54c95bp-4,
+                                        0x1.2bec9fb9a8904p-5, -0x1.50abf6ca8ba6ap-6, 0x1.83c50b959d823p-7, -0x1.c72c6441465dcp-8,
+                                        0x1.0f11765708b35p-8, -0x1.469c51aecaf7ap-9, 0x1.8d46125066035p-10, -0x1.e6fcfe9ef2471p-11,
+                                        0x1.2bfe6f4a65e44p-11, -0x1.741034ec5776ap-12, 0x1.d9e884b2dc5c8p-13, -0x1.29f39d7ed82e6p-13,
+                                        0x1.3284f0ed246b6p-14, -0x1.787db989deef6p-15, 0x1.eda3fcb110619p-15, -0x1.416cd5dcfc93dp-15}));
 }
 
 template <LaneType V>

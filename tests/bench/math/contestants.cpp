@@ -60,13 +60,14 @@ template <class V, class T> std::function<void()> loop(void* f, int arity, const
   return [=, g = reinterpret_cast<V (*)(V, V)>(f)] { for (std::size_t k = 0; k < count; ++k) out[k] = g(x[k], y[k]); };
 }
 
-template <class T> std::function<void()> weft_call(const MathFunction& function, const Sample<T>& sample) {
+template <class T> std::function<void()> weft_call(const MathFunction& function, const Sample<T>& sample, bool fast_math) {
   weft::Graph g;
   std::vector<weft::Value> operands;
   std::vector<weft::Expr> inputs;
   for (int k = 0; k < function.arity; ++k) operands.emplace_back(inputs.emplace_back(g.input("x" + std::to_string(k), weft::dtype_of<T>(), {"n"})));
   weft::Options options;
   options.threads = 1;
+  options.fast_math = fast_math;
   std::vector<weft::Array> arrays{sample.x};
   if (function.arity == 2) arrays.push_back(sample.y);
   return weft::compile({weft::elementwise(*weft::find_op(function.name), operands)}, inputs, options).bind(arrays, {sample.out});
@@ -75,7 +76,7 @@ template <class T> std::function<void()> weft_call(const MathFunction& function,
 template <class T> std::vector<Contestant> contestants(const MathFunction& function, const Sample<T>& sample) {
   constexpr bool f32 = sizeof(T) == 4;
   const std::string name = function.library_name, scalar = name + (f32 ? "f" : ""), lanes = std::to_string(Vector<T>::lanes);
-  std::vector<Contestant> all{{"weft", function.name, weft_call(function, sample)}};
+  std::vector<Contestant> all{{"weft", function.name, weft_call(function, sample, false)}, {"weft fast", function.name, weft_call(function, sample, true)}};
   const auto add = [&]<class V>(V, const char* column, const char* library, const std::vector<std::string>& symbols) {
     all.push_back({column, "", nullptr});
     for (const auto& symbol : symbols)
