@@ -18,6 +18,7 @@ using StrideClasses = std::unordered_map<NodeId, std::vector<StrideClass>>;
 struct CodeOptions {
   int lanes = 0;
   bool fast_math = false;
+  bool stream = false;   // see Hints
 };
 
 // Adds the function of the nest, and a second one that merges partial results if it has any, to the module; appends the

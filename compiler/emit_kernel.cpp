@@ -11,7 +11,7 @@ using llvm::Value;
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
     : module_(module), context_(module.getContext()), program_(program), classes_(classes), plan_(plan), features_(host_features(options.lanes)),
-      fast_math_(options.fast_math), b_(context_), entry_(context_) {
+      fast_math_(options.fast_math), stream_(options.stream), b_(context_), entry_(context_) {
   for (const Buffer& buffer : program.buffers) {
     const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
     slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
@@ -189,6 +189,7 @@ void KernelEmitter::emit_run() {
     emit_items(program_.root);
   } else {
     emit_units(program_.root);
+    finish_streams();
     const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
     bool merged = false;
     for (const Fold& fold : program_.folds) merged |= fold.partial >= 0;

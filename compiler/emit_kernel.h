@@ -17,8 +17,9 @@ namespace weft {
 struct LaneAccess {
   llvm::Value* base = nullptr;
   llvm::Value* lane_stride = nullptr;   // bytes, for StrideClass::other
-  llvm::Value* next_row = nullptr;      // bytes to the same place in the next unit: fetched while this one is worked on
+  llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, such as the same place in the next unit
   StrideClass lane = StrideClass::unit;
+  bool stream = false;                  // whole vectors are stored past the caches
 };
 
 struct Range {
@@ -90,6 +91,12 @@ class KernelEmitter {
   Value* lane_numbers(int bits);
   Value* reverse(Value* vector);
 
+  // emit_stream.cpp
+  bool streams(const Store& store, const LaneAccess& access, int axis) const;
+  void store_past_caches(Value* value, Value* at);
+  void fetch_ahead(const Loop& loop);
+  void finish_streams();
+
   // emit_contract.cpp
   void remember_product(const Compute& compute);
   const Compute* product_of(const Arg& arg) const;
@@ -141,7 +148,7 @@ class KernelEmitter {
   const StrideClasses& classes_;
   Plan& plan_;
   const std::string& features_;                 // of the processor, as attributes of functions
-  const bool fast_math_;
+  const bool fast_math_, stream_;
   llvm::IRBuilder<> b_;
   llvm::IRBuilder<> entry_;                     // appends to the entry block
   llvm::Function* function_ = nullptr;

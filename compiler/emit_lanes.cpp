@@ -107,6 +107,7 @@ void KernelEmitter::lane_store(const LaneAccess& access, DType dtype, Value* ind
   if (access.lane == StrideClass::unit) {
     Value* at = b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, index), static_cast<std::uint64_t>(step * lane_count));
     if (mask) b_.CreateMaskedStore(value, at, align, mask);
+    else if (access.stream) store_past_caches(value, at);
     else b_.CreateAlignedStore(value, at, align);
   } else if (access.lane == StrideClass::reversed) {
     Value* at = b_.CreateGEP(element, access.base, b_.CreateNeg(b_.CreateAdd(index, number(step * lane_count + lane_count - 1))));
@@ -233,6 +234,7 @@ void KernelEmitter::emit_lanes(const Loop& loop) {
   accesses_.clear();
   spread_.clear();
   divisors_.clear();
+  bool past_caches = false;
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) {
       const Place place = program_.buffers[static_cast<std::size_t>(load->buffer)].place;
@@ -242,7 +244,10 @@ void KernelEmitter::emit_lanes(const Loop& loop) {
       }
       if (load->guarded) base_of(load->buffer);
     } else if (auto* store = std::get_if<Store>(&item)) {
-      accesses_[&item] = lane_access(store->buffer, store->at, axis);
+      LaneAccess access = lane_access(store->buffer, store->at, axis);
+      access.stream = streams(*store, access, axis);
+      past_caches |= access.stream;
+      accesses_[&item] = access;
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
       const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate->fold)];
       if (fold.axis == axis) continue;
@@ -255,6 +260,7 @@ void KernelEmitter::emit_lanes(const Loop& loop) {
       accesses_[&item] = access;
     }
   }
+  if (past_caches) fetch_ahead(loop);
   start_folds(loop, false);
   // A mark before the loops: values from outside are spread there.
   auto* mark = b_.CreateAlloca(b_.getInt8Ty());

@@ -88,17 +88,38 @@ void check_output(const Graph& graph, std::size_t k, const View& array, const Bi
 
 }  // namespace
 
+namespace {
+
+// Whether stores past the caches pay, and are possible: the results begin whole lines of 64 bytes, along every axis but their fastest.
+bool stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes) {
+  constexpr Index line = 64;
+  const auto bytes = [](const Array& array) { return array.size() * static_cast<Index>(size_of(array.dtype())); };
+  Index total = 0;
+  for (const Array& array : inputs) total += bytes(array);
+  for (const Array& array : outputs) total += bytes(array);
+  if (total <= cache_bytes) return false;
+  return std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) {
+    if (reinterpret_cast<std::uintptr_t>(array.data()) % line != 0) return false;
+    return std::all_of(array.strides().begin(), array.strides().end(), [&](Index stride) { return stride == 1 || stride * static_cast<Index>(size_of(array.dtype())) % line == 0; });
+  });
+}
+
+}  // namespace
+
 std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bindings, const std::vector<Array>& inputs,
                                                             const std::vector<Array>& outputs) const {
   std::string key;
   for (const Array& array : inputs) append_key(key, array);
   for (const Array& array : outputs) append_key(key, array);
+  const bool stream = stores_past_caches(inputs, outputs, options.cache_bytes);
+  if (stream) key += "past caches";
   const std::scoped_lock lock(mutex);
   auto& variant = variants[key];
   if (!variant) {
     Hints hints;
     hints.bindings = bindings;
     hints.threads = executor->threads();
+    hints.stream = stream;
     for (std::size_t k = 0; k < inputs.size(); ++k) hints.arrays[graph.inputs[k]] = {inputs[k].strides()};
     for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[graph.outputs[k]] = {outputs[k].strides()};
     for (NodeId id : constant_arrays(graph)) hints.arrays[id] = {constant_array(graph.node(id)).strides()};

@@ -29,6 +29,7 @@ struct Hints {
   Bindings bindings;                                   // symbol values of the call that compiles this variant
   std::unordered_map<NodeId, Layout> arrays;           // inputs, constants and outputs
   int threads = 1;
+  bool stream = false;                                 // the call's arrays exceed the caches, and its results start lines of these
 };
 
 struct NestAxis {

@@ -1,0 +1,52 @@
+// Results larger than the caches: stores past them neither read the lines they overwrite nor evict what is read next.
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+namespace {
+
+bool is_loaded(const Loop& loop, int buffer) {
+  for (const Item& item : loop.body) {
+    if (auto* inner = std::get_if<Loop>(&item); inner && is_loaded(*inner, buffer)) return true;
+    if (auto* load = std::get_if<Load>(&item); load && load->buffer == buffer) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// Vectors of whole cache lines: the array starts a line, so do its rows (Hints::stream), and vectors start at multiples of sixteen.
+bool KernelEmitter::streams(const Store& store, const LaneAccess& access, int axis) const {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
+  if (!stream_ || buffer.place != Place::result || access.lane != StrideClass::unit || size_of(buffer.dtype) < 4 || is_loaded(program_.root, store.buffer)) return false;
+  for (const Subscript& s : store.at)
+    if (s.axis == axis && (s.step != 1 || !s.start.is(0))) return false;
+  return program_.unit % lane_count == 0 && program_.block % lane_count == 0;
+}
+
+void KernelEmitter::store_past_caches(Value* value, Value* at) {
+  auto* store = b_.CreateAlignedStore(value, at, llvm::Align(64));
+  auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context_, {one}));
+}
+
+// Beside them the processor's own fetching of what is read falls behind.
+void KernelEmitter::fetch_ahead(const Loop& loop) {
+  constexpr Index bytes_ahead = 1024;
+  for (const Item& item : loop.body)
+    if (std::holds_alternative<Load>(item))
+      if (auto found = accesses_.find(&item); found != accesses_.end() && !found->second.next_row) found->second.next_row = number(bytes_ahead);
+}
+
+// Such stores become visible in no order before this.
+void KernelEmitter::finish_streams() {
+  if (stream_ && llvm::Triple(llvm::sys::getProcessTriple()).isX86()) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<llvm::Type*>{}, llvm::ArrayRef<Value*>{});
+}
+
+}  // namespace weft

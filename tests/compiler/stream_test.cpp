@@ -1,0 +1,66 @@
+// Stores past the caches: the same bits, only where whole lines are written, and only for calls that exceed the caches.
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include <weft/weft.h>
+
+using namespace weft;
+
+namespace {
+
+Options streaming(int threads = 1) { return {.threads = threads, .cache_bytes = 0, .verify = true}; }
+
+bool stores_past_caches(const Function& f) { return f.assembly().find("vmovntp") != std::string::npos || f.assembly().find("movntp") != std::string::npos; }
+
+Array counted(Dims shape) {
+  Array array(f32, std::move(shape));
+  for (Index k = 0; k < array.size(); ++k) array.data<float>()[k] = static_cast<float>(k % 1013) - 500;
+  return array;
+}
+
+}  // namespace
+
+TEST_CASE("stores past the caches give the same bits, whatever is left over at the end and on any threads") {
+  for (Index n : {1, 15, 16, 1024, 5000, 100003})
+    for (int threads : {1, 3}) {
+      Graph g;
+      const Expr x = g.input("x", f32, {"n"}), y = x * 1.5f + exp(x);
+      const Function f = compile({y}, {x}, streaming(threads));
+      const Array a = counted({n});
+      const Array past = f({a})[0], plain = compile({y}, {x}, {.threads = 1})({a})[0];
+      CHECK(std::memcmp(past.data<float>(), plain.data<float>(), static_cast<std::size_t>(n) * 4) == 0);
+      CHECK(stores_past_caches(f));
+    }
+}
+
+TEST_CASE("they are not used within the caches, for results that do not start lines, nor for rows that do not") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"m", "n"}), y = x + 1.0f;
+  const Array a = counted({8, 100}), wide = counted({8, 128});
+  const Function within = compile({y}, {x}, {.threads = 1});
+  within({wide});
+  CHECK_FALSE(stores_past_caches(within));
+
+  const Function whole = compile({y}, {x}, streaming());
+  whole({wide});
+  CHECK(stores_past_caches(whole));
+
+  // A row of 100 floats is no whole number of lines; as one row of 800, the contiguous array is.
+  const Array all = counted({8, 104});
+  const Function rows = compile({y}, {x}, streaming());
+  Array result = counted({8, 104});
+  rows.run({a}, {Array(result.slice(1, 0, 100))});
+  CHECK_FALSE(stores_past_caches(rows));
+  for (Index i = 0; i < 8; ++i)
+    for (Index j = 0; j < 104; ++j) CHECK(result.at<float>({i, j}) == (j < 100 ? a.at<float>({i, j}) + 1 : static_cast<float>((i * 104 + j) % 1013) - 500));
+
+  Graph h;
+  const Expr v = h.input("v", f32, {"n"});
+  const Function moved = compile({v * 2.0f}, {v}, streaming());
+  Array odd = counted({201});
+  moved.run({counted({200})}, {Array(odd.slice(0, 1, 200))});
+  CHECK_FALSE(stores_past_caches(moved));
+  CHECK(odd.at<float>({0}) == -500);
+  CHECK(odd.at<float>({200}) == 2 * (199.0f - 500));
+}
