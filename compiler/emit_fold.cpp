@@ -1,4 +1,4 @@
-// Around a folded loop and in a lanes body: accumulators start at their unit, a leaf of 1024 ends in a tree over its sixteen slots, leaves
+// Around a folded loop: accumulators start at their unit, a leaf of 1024 ends in a tree over its sixteen slots, leaves
 // end in a balanced tree. The order is that of weft/accumulator.h, whichever loop runs outside and which one as vectors.
 #include "emit_kernel.h"
 
@@ -176,43 +176,6 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
       auto* cell = stack_cell(memory_type(context_, fold.dtype, 1), "zero");
       b_.CreateStore(zero, cell);
       call_support(FoldSupport::fill, fold, {state.memory, b_.CreateSelect(empty, state.elements, number(0)), cell});
-    }
-  }
-}
-
-Value* KernelEmitter::or_unit(const Fold& fold, Value* value, Value* mask) {
-  return mask ? b_.CreateSelect(mask, value, constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count)) : value;
-}
-
-// acc with the item's elements in the lanes of the mask, if there is one.
-Value* KernelEmitter::accumulated(const Fold& fold, const Accumulate& item, int step, Value* acc, Value* mask) {
-  if (const Compute* product = product_of(item.value); product && fold.accumulator == AccumulatorId::sum) {
-    Value* sum = product_plus(*product, step, false, acc);
-    return mask ? b_.CreateSelect(mask, sum, acc) : sum;
-  }
-  return emit_combine(b_, fold.accumulator, fold.dtype, acc, or_unit(fold, pack(item.value, step), mask));
-}
-
-void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask) {
-  const Fold& fold = program_.folds[static_cast<std::size_t>(item.fold)];
-  FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
-  const bool along = fold.axis == loop.var.axis;
-  if (along && state.nan) {
-    std::vector<Value*> values;
-    for (int step = 0; step < steps; ++step) values.push_back(or_unit(fold, pack(item.value, step), mask));
-    return accumulate_extreme(fold, state, values);
-  }
-  for (int step = 0; step < steps; ++step) {
-    if (along && state.registers.empty()) {                           // carried by the loop over blocks, which start at slot 0
-      Value* acc = from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, lane_count), state.cell), fold.dtype);
-      b_.CreateStore(to_memory(accumulated(fold, item, step, acc, mask), fold.dtype), state.cell);
-    } else if (along) {
-      auto* cell = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
-      Value* acc = b_.CreateLoad(register_type(context_, fold.dtype, lane_count), cell);
-      b_.CreateStore(accumulated(fold, item, step, acc, mask), cell);
-    } else {
-      Value* acc = lane_load(*access, fold.dtype, index, step, mask);
-      lane_store(*access, fold.dtype, index, step, mask, accumulated(fold, item, step, acc, nullptr));
     }
   }
 }

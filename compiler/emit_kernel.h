@@ -76,8 +76,6 @@ class KernelEmitter {
   void emit_lane_range(const Loop& loop, Range range);
   void emit_lane_body(const Loop& loop, Value* index, int steps, Value* mask);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask);
-  Value* or_unit(const Fold& fold, Value* value, Value* mask);
-  Value* accumulated(const Fold& fold, const Accumulate& item, int step, Value* acc, Value* mask);
   Value* next_row_of(const Load& load);
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
@@ -96,12 +94,6 @@ class KernelEmitter {
   void store_past_caches(Value* value, Value* at);
   void fetch_ahead(const Loop& loop);
   void finish_streams();
-
-  // emit_contract.cpp
-  void remember_product(const Compute& compute);
-  const Compute* product_of(const Arg& arg) const;
-  Value* product_plus(const Compute& product, int step, bool negative, Value* rest);
-  Value* contracted(const Compute& compute, int step);
 
   // emit_fold.cpp: what happens around folded loops
   void open_folds(const Loop& loop, bool leaves);
@@ -162,7 +154,6 @@ class KernelEmitter {
   std::vector<std::vector<Value*>> packs_;      // by value number, inside a lanes loop
   std::unordered_map<int, Value*> spread_;      // scalars as vectors, made before the current lanes loop
   std::map<std::string, InvariantDivisor> divisors_;   // by argument, likewise
-  std::unordered_map<int, const Compute*> products_;   // of the current lanes body, by value number
   llvm::Instruction* before_lanes_ = nullptr;
   std::unordered_map<const void*, LaneAccess> accesses_;
   std::vector<bool> fetched_;                   // by buffer: an earlier loop of the unit fetches its next row

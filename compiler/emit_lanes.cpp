@@ -158,8 +158,32 @@ Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Val
   return from_memory(b_.CreateExtractElement(value, std::uint64_t{0}), window.dtype);
 }
 
+void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask) {
+  const Fold& fold = program_.folds[static_cast<std::size_t>(item.fold)];
+  FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
+  const bool along = fold.axis == loop.var.axis;
+  std::vector<Value*> values;
+  for (int step = 0; step < steps; ++step) {
+    values.push_back(pack(item.value, step));
+    if (along && mask) values.back() = b_.CreateSelect(mask, values.back(), constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));
+  }
+  if (along && state.nan) return accumulate_extreme(fold, state, values);
+  for (int step = 0; step < steps; ++step) {
+    Value* value = values[static_cast<std::size_t>(step)];
+    if (along && state.registers.empty()) {                           // carried by the loop over blocks, which start at slot 0
+      Value* acc = from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, lane_count), state.cell), fold.dtype);
+      b_.CreateStore(to_memory(emit_combine(b_, fold.accumulator, fold.dtype, acc, value), fold.dtype), state.cell);
+    } else if (along) {
+      auto* acc = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
+      b_.CreateStore(emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateLoad(value->getType(), acc), value), acc);
+    } else {
+      Value* acc = lane_load(*access, fold.dtype, index, step, mask);
+      lane_store(*access, fold.dtype, index, step, mask, emit_combine(b_, fold.accumulator, fold.dtype, acc, value));
+    }
+  }
+}
+
 void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, Value* mask) {
-  products_.clear();
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) packs_[static_cast<std::size_t>(load->result)].clear();
     if (auto* compute = std::get_if<Compute>(&item)) packs_[static_cast<std::size_t>(compute->result)].clear();
@@ -190,10 +214,8 @@ void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, Va
         std::vector<Value*> operands;
         for (const Arg& arg : compute->args) operands.push_back(pack(arg, step));
         const bool by_invariant = compute->op == Op::divide && is_invariant(compute->args[1]) && !is_invariant(compute->args[0]);
-        Value* value = by_invariant ? divide_by_invariant(operands[0], compute->args[1]) : contracted(*compute, step);
-        made.push_back(value ? value : emit_op(b_, compute->op, operands, dtypes, result, fast_math_));
+        made.push_back(by_invariant ? divide_by_invariant(operands[0], compute->args[1]) : emit_op(b_, compute->op, operands, dtypes, result, fast_math_));
       }
-      remember_product(*compute);
       packs_[static_cast<std::size_t>(compute->result)] = std::move(made);
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
       auto access = accesses_.find(key);

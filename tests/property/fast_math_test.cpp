@@ -9,23 +9,17 @@ namespace {
 
 using namespace weft;
 
-// What fast_math may change by itself: 0 nothing, 1 a few ULP, 2 more, as products that cancel.
-int relaxation(const Node& node) {
-  if (node.kind != Kind::apply || !is_floating(node.dtype)) return 0;
-  if (node.op == Op::add || node.op == Op::subtract || (node.accumulator == AccumulatorId::sum && (node.op == Op::multiply || node.op == Op::square))) return 2;
-  if (node.op == Op::copy && node.accumulator == AccumulatorId::sum) return 2;      // of a product that is a node of its own
-  return node.op == Op::divide || node.op == Op::rsqrt ? 1 : 0;
-}
-
-// As comparable(): how well each value can be compared with the interpreter's.
+// As comparable(), where quotients too are right to a few ULP only.
 std::vector<int> comparable_with_fast_math(const Graph& graph) {
   std::vector<int> result = comparable(graph);
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const Node& node = graph.node(id_of(k));
-    result[k] = std::max(result[k], relaxation(node));
+    const bool relaxed = node.kind == Kind::apply && is_floating(node.dtype) && (node.op == Op::divide || node.op == Op::rsqrt);
+    const bool picks = node.accumulator == AccumulatorId::none || node.accumulator == AccumulatorId::max || node.accumulator == AccumulatorId::min;
+    if (relaxed) result[k] = std::max(result[k], picks ? 1 : 2);
     for (int p = 0; p < graph.arity(id_of(k)); ++p) {
       const int from = result[graph.operand(id_of(k), p).value];
-      const bool kept = node.kind == Kind::apply && keeps_ulps(node.op, static_cast<std::size_t>(p)) && node.accumulator == AccumulatorId::none;
+      const bool kept = node.kind == Kind::apply && picks && keeps_ulps(node.op, static_cast<std::size_t>(p));
       result[k] = std::max(result[k], from == 0 ? 0 : kept ? from : 2);
     }
   }

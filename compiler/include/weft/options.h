@@ -7,11 +7,10 @@
 //   NaN, signed zeros and subnormals are as without it: never a wrong finite number.
 // - x / y rounds once. Where y is the same for a whole vector loop it may be x * (1 / y), within 2 ULP; for a y whose reciprocal is
 //   zero, subnormal or infinite it stays a division.
-// - a * b + c and a * b - c of f32 and f64 may round once though others read the product too; sums of products may add each with one
-//   rounding.
-// - So equal nodes may have unequal bits where they are computed in different loops, and the interpreter has others.
-// The order of sums, NaN in max and min, the errors, and that one Function gives the same bits on every run and any number of threads,
-// stay. Gains: README, Accuracy.
+// - So equal quotients may have unequal bits where they are computed in different loops, and the interpreter has others.
+// All else stays: the products that are contracted (further ones gain nothing: the pass `contract` takes those that do), the
+// order of sums, NaN in max and min, the errors, and that a Function gives the same bits on every run and any number of threads.
+// Gains: README, Accuracy.
 #pragma once
 #include <memory>
 #include <string>
