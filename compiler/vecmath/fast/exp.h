@@ -14,20 +14,21 @@ V expm1_scaled(const V& x, bool half) {
   return fma(power, fma(r * r, exp_tail(r), r), power - x.like(half ? 0.5 : 1));
 }
 
-// exp(x) - 1.
+// exp(x) - 1. f32 1.48 ULP, f64 1.89 ULP.
 template <LaneType V>
 V expm1(const V& x) {
   const V half = expm1_scaled(max_raw(constant(x, -18, -38), min_raw(constant(x, 89, 710), x)), true);
   return copysign(half + half, x);
 }
 
-// tanh|x| = -t / (2 + t) with t = expm1(-2|x|).
+// tanh(x): tanh|x| = -t / (2 + t) with t = expm1(-2|x|). f32 2.50 ULP, f64 2.50 ULP.
 template <LaneType V>
 V tanh(const V& x) {
   const V t = expm1_scaled(min_raw(constant(x, 10, 20), abs(x)) * x.like(-2), false);
   return copysign(t / (t + x.like(2)), x);
 }
 
+// 1 / (1 + exp(-x)). f32 2.41 ULP, f64 2.05 ULP.
 template <LaneType V>
 V sigmoid(const V& x) {
   const V e = exp_nonpositive(-abs(x)), one = x.like(1);
@@ -38,20 +39,22 @@ V sigmoid(const V& x) {
 template <LaneType V>
 V log1p_unit(const V& e) {
   const V u = e - e.like(0.5);
-  return e * (e.bits() == 32 ? poly(u, {0x1.9f323fp-1, -0x1.277388p-2, 0x1.0f9544p-3, -0x1.1558ep-4, 0x1.2c1fep-5, -0x1.4b63f2p-6,
+  return e * (e.bits() == 32 ? poly(u, {0x1.9f323ep-1, -0x1.277388p-2, 0x1.0f9544p-3, -0x1.1558ep-4, 0x1.2c1fep-5, -0x1.4b63f2p-6,
                                         0x1.7b3c04p-7, -0x1.19162ap-7, 0x1.5878dap-8})
-                             : poly(u, {0x1.9f323ecbf984b8p-1, -0x1.2773a5da90bd5p-2, 0x1.0f95b3dc0a65ap-3, -0x1.1540afd54c95bp-4,
+                             : poly(u, {0x1.9f323ecbf984cp-1, -0x1.2773a5da90bd5p-2, 0x1.0f95b3dc0a65ap-3, -0x1.1540afd54c95bp-4,
                                         0x1.2bec9fb9a8904p-5, -0x1.50abf6ca8ba6ap-6, 0x1.83c50b959d823p-7, -0x1.c72c6441465dcp-8,
                                         0x1.0f11765708b35p-8, -0x1.469c51aecaf7ap-9, 0x1.8d46125066035p-10, -0x1.e6fcfe9ef2471p-11,
                                         0x1.2bfe6f4a65e44p-11, -0x1.741034ec5776ap-12, 0x1.d9e884b2dc5c8p-13, -0x1.29f39d7ed82e6p-13,
                                         0x1.3284f0ed246b6p-14, -0x1.787db989deef6p-15, 0x1.eda3fcb110619p-15, -0x1.416cd5dcfc93dp-15}));
 }
 
+// log(1 + exp(x)). f32 3.05 ULP, f64 3.22 ULP.
 template <LaneType V>
 V softplus(const V& x) {
   return max_raw(x.like(0), x) + log1p_unit(exp_nonpositive(-abs(x)));
 }
 
+// log(exp(a) + exp(b)). f32 2.4 ULP, f64 2.3 ULP of the largest of a, b and the result.
 template <LaneType V>
 V logaddexp(const V& a, const V& b) {
   const auto swap = a < b;

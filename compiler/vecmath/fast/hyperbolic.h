@@ -22,12 +22,14 @@ V half_sinh_cosh(const V& a, bool cosh) {
   return fma(second, fma(r * z, odd, r), fma(first, z * even, first));
 }
 
+// sinh(x). f32 2.47 ULP, f64 2.62 ULP.
 template <LaneType V>
 V sinh(const V& x) {
   const V half = half_sinh_cosh(abs(x), false);
   return copysign(half + half, x);
 }
 
+// cosh(x). f32 2.66 ULP, f64 2.27 ULP.
 template <LaneType V>
 V cosh(const V& x) {
   const V half = half_sinh_cosh(abs(x), true);

@@ -56,21 +56,25 @@ V log_of_steps(const LogSteps<V>& a, const LogTable& base) {
   return base.e == 1 ? high + low : fma(low, f.like(base.e), high);
 }
 
+// log(x). f64 1.56 ULP; f32 is not faster.
 template <LaneType V>
 V log(const V& x) {
   return x.bits() == 32 ? vecmath::log(x) : log_of_steps(log_steps(x), natural);
 }
 
+// log2(x), exact for powers of two. f64 1.72 ULP; f32 is not faster.
 template <LaneType V>
 V log2(const V& x) {
   return x.bits() == 32 ? vecmath::log2(x) : log_of_steps(log_steps(x), binary);
 }
 
+// log10(x). f64 1.79 ULP; f32 is not faster.
 template <LaneType V>
 V log10(const V& x) {
   return x.bits() == 32 ? vecmath::log10(x) : log_of_steps(log_steps(x), decimal);
 }
 
+// log(1 + x). f32 1.52 ULP, f64 1.51 ULP.
 template <LaneType V>
 V log1p(const V& x) {
   const V one = x.like(1), u = one + x, lost = x - (u - one);
@@ -89,20 +93,20 @@ V log_doubled(const V& x, const typename V::Mask& doubled) {
   return log_of_steps(a, natural);
 }
 
-// log(a + sqrt(a^2 + 1)); up to 1/2 a polynomial.
+// asinh(x) = log(a + sqrt(a^2 + 1)); a polynomial where that is below 1/2 and its errors would count. f32 2.43 ULP, f64 2.39 ULP.
 template <LaneType V>
 V asinh(const V& x) {
   const V a = abs(x), z = a * a;
-  const V q = x.bits() == 32 ? poly(z, {-0x1.555536p-3, 0x1.3324fap-4, -0x1.6b971ep-5, 0x1.cd748ap-6, -0x1.b18ea2p-7})
-                             : poly(z, {-0x1.5555555555541p-3, 0x1.3333333330756p-4, -0x1.6db6db6ba6292p-5, 0x1.f1c71ba9a4508p-6,
-                                        -0x1.6e8b8ca586191p-6, 0x1.1c4d2f9b5eaa1p-6, -0x1.c972ea48f34ebp-7, 0x1.7941e7f228055p-7,
-                                        -0x1.386a2af23e74fp-7, 0x1.e943e2c589884p-8, -0x1.3721df43e9cf1p-8, 0x1.c2621d0ac2545p-10});
+  const V q = x.bits() == 32 ? poly(z, {-0x1.555528p-3, 0x1.332018p-4, -0x1.6b1414p-5, 0x1.c827e6p-6, -0x1.9eee22p-7})
+                             : poly(z, {-0x1.555555555552p-3, 0x1.333333332ca23p-4, -0x1.6db6db6931314p-5, 0x1.f1c71ae0e7b83p-6,
+                                        -0x1.6e8b7a18fa2bp-6, 0x1.1c4c1c830b73dp-6, -0x1.c95e16a2a582dp-7, 0x1.78bbfe5d083b2p-7,
+                                        -0x1.3633c76ac9727p-7, 0x1.dd6f588b96eddp-8, -0x1.2502a6badea34p-8, 0x1.91e86f0d686ebp-10});
   const auto big = a > constant(x, 0x1p28, 0x1p58);
   const V far = log_doubled(select(big, a, a + sqrt(fma(a, a, x.like(1)))), big);
-  return copysign(select(a > x.like(0.5), far, fma(a * z, q, a)), x);
+  return copysign(select(a > x.like(0.5215), far, fma(a * z, q, a)), x);
 }
 
-// log(x + sqrt(x^2 - 1)); up to 3/2 sqrt(2 t) times a polynomial in t = x - 1.
+// acosh(x) = log(x + sqrt(x^2 - 1)); up to 3/2 sqrt(2 t) times a polynomial in t = x - 1. f32 2.02 ULP, f64 2.18 ULP.
 template <LaneType V>
 V acosh(const V& x) {
   const V t = x - x.like(1);
@@ -116,7 +120,7 @@ V acosh(const V& x) {
   return select(near, fma(root * t, q, root), far);
 }
 
-// log((1 + a) / (1 - a)) / 2; up to 1/2 a polynomial.
+// atanh(x) = log((1 + a) / (1 - a)) / 2; up to 1/2 a polynomial. f64 1.83 ULP; f32 is not faster.
 template <LaneType V>
 V atanh(const V& x) {
   if (x.bits() == 32) return vecmath::atanh(x);

@@ -26,6 +26,7 @@ V log2_sum(const V& x, V& low) {
   return select(abs(whole) < x.like(infinity), high, whole);
 }
 
+// x^y. f32 0.94 ULP, f64 2.45 ULP.
 template <LaneType V>
 V pow(const V& x, const V& y) {
   V log_low = x;
@@ -37,7 +38,7 @@ V pow(const V& x, const V& y) {
   return rare(!usual, result, [&] { return pow_special(result, x, y); });
 }
 
-// Halley's method from a guess within 4 %.
+// 1 / sqrt(x): Halley's method from a guess within 4 %. f32 1.49 ULP, f64 1.43 ULP.
 template <LaneType V>
 V rsqrt(const V& x) {
   const V one = x.like(1);
