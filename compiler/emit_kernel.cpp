@@ -111,8 +111,10 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   const bool leaves = ordered && !fits_one_leaf(loop.var.axis);
   open_folds(loop, leaves);
   start_folds(loop, false);
+  const int copies = jam_copies(loop);
   auto run = [&](Range part) {
-    for_range(part.begin, part.end, 1, "serial", [&](Value* index) {
+    Value* rest = copies > 1 ? emit_jam(loop, part, copies) : part.begin;
+    for_range(rest, part.end, 1, "serial", [&](Value* index) {
       axis_index_[axis] = index;
       emit_items(loop);
     });

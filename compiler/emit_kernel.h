@@ -51,6 +51,14 @@ class KernelEmitter {
     int slots = 1;
   };
 
+  // What differs between the elements of a serial loop that one vector loop works on together (emit_jam.cpp).
+  struct JamCopy {
+    std::vector<Value*> axis_index, scalars;
+    std::unordered_map<const void*, LaneAccess> accesses;
+    std::unordered_map<int, Value*> spread;
+    std::map<std::string, InvariantDivisor> divisors;
+  };
+
   // emit_kernel.cpp: functions, stages, loops
   void begin_function(const std::string& name);
   void start_function(llvm::FunctionType* type, const std::string& name, llvm::Function::LinkageTypes linkage);
@@ -73,21 +81,35 @@ class KernelEmitter {
 
   // emit_lanes.cpp: vector loops
   void emit_lanes(const Loop& loop);
+  void around_lanes(const std::function<void()>& loops);
   void emit_lane_range(const Loop& loop, Range range);
   void emit_lane_body(const Loop& loop, Value* index, int steps, Value* mask);
+  void emit_lane_items(const Loop& loop, Value* index, int steps, Value* mask);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask);
+  int interleave(const Loop& loop) const;
+  bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
+
+  // emit_lane_access.cpp
+  void open_accesses(const Loop& loop);
   Value* next_row_of(const Load& load);
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
   Value* lane_offsets(const LaneAccess& access, Value* index, int step);
   Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
-  int interleave(const Loop& loop) const;
-  bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
-  const InvariantDivisor& invariant_divisor(const Arg& divisor);
-  Value* divide_by_invariant(Value* dividend, const Arg& divisor);
   Value* lane_numbers(int bits);
   Value* reverse(Value* vector);
+
+  // emit_jam.cpp
+  int jam_copies(const Loop& serial) const;
+  Value* emit_jam(const Loop& serial, Range range, int copies);
+  void emit_jammed_items(const Loop& loop, Value* index, int steps, Value* mask);
+  bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
+  bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
+
+  // emit_divide.cpp
+  const InvariantDivisor& invariant_divisor(const Arg& divisor);
+  Value* divide_by_invariant(Value* dividend, const Arg& divisor);
 
   // emit_stream.cpp
   bool streams(const Store& store, const LaneAccess& access, int axis) const;
@@ -156,6 +178,9 @@ class KernelEmitter {
   std::map<std::string, InvariantDivisor> divisors_;   // by argument, likewise
   llvm::Instruction* before_lanes_ = nullptr;
   std::unordered_map<const void*, LaneAccess> accesses_;
+  std::vector<JamCopy> jam_;                    // empty outside such a loop
+  std::size_t jam_copy_ = 0;
+  std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::vector<bool> fetched_;                   // by buffer: an earlier loop of the unit fetches its next row
   std::vector<Value*> axis_index_;              // by nest axis
   Value* unit_ = nullptr;

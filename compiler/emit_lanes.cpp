@@ -18,146 +18,6 @@ int KernelEmitter::interleave(const Loop& loop) const {
   return loop.weight <= 16 ? 4 : loop.weight <= 48 ? 2 : 1;
 }
 
-Value* KernelEmitter::lane_numbers(int bits) {
-  std::vector<llvm::Constant*> numbers;
-  for (int k = 0; k < lane_count; ++k) numbers.push_back(llvm::ConstantInt::get(b_.getIntNTy(static_cast<unsigned>(bits)), static_cast<std::uint64_t>(k)));
-  return llvm::ConstantVector::get(numbers);
-}
-
-Value* KernelEmitter::reverse(Value* vector) {
-  std::vector<int> order;
-  for (int k = lane_count - 1; k >= 0; --k) order.push_back(k);
-  return b_.CreateShuffleVector(vector, order);
-}
-
-// Where units are single rows, the first loop over a row fetches the next one: several loops then run over it from cache,
-// and the hardware's own prefetching stops at the end of a row. A fetch beyond the array does nothing.
-Value* KernelEmitter::next_row_of(const Load& load) {
-  const auto k = static_cast<std::size_t>(load.buffer);
-  const Buffer& buffer = program_.buffers[k];
-  const LoopVar& root = program_.root.var;
-  if (program_.root.mark != Mark::units || root.splits() || fetched_[k] || (buffer.place != Place::argument && buffer.place != Place::temporary)) return nullptr;
-  for (std::size_t d = 0; d < load.at.size(); ++d) {
-    if (load.at[d].axis != root.axis) continue;
-    fetched_[k] = true;
-    return b_.CreateMul(number(load.at[d].step), stride_bytes(buffer, slots_[k], d));
-  }
-  return nullptr;
-}
-
-// The address without the lane axis' own term, made before the loop.
-LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  LaneAccess access;
-  access.base = address(number_of_buffer, at, axis);
-  access.lane = StrideClass::zero;
-  for (std::size_t d = 0; d < at.size(); ++d) {
-    if (at[d].axis != axis) continue;
-    const StrideClass stride = class_of(buffer, d);
-    const bool plus = at[d].step == 1, minus = at[d].step == -1;
-    if (stride == StrideClass::zero) access.lane = StrideClass::zero;
-    else if ((stride == StrideClass::unit && plus) || (stride == StrideClass::reversed && minus)) access.lane = StrideClass::unit;
-    else if ((stride == StrideClass::unit && minus) || (stride == StrideClass::reversed && plus)) access.lane = StrideClass::reversed;
-    else {
-      access.lane = StrideClass::other;
-      access.lane_stride = b_.CreateMul(number(at[d].step), stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d));
-    }
-  }
-  return access;
-}
-
-// Byte offsets of sixteen elements.
-Value* KernelEmitter::lane_offsets(const LaneAccess& access, Value* index, int step) {
-  Value* lanes = b_.CreateAdd(b_.CreateVectorSplat(lane_count, b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
-  return b_.CreateMul(lanes, b_.CreateVectorSplat(lane_count, access.lane_stride));
-}
-
-Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {
-  llvm::Type* type = memory_type(context_, dtype, lane_count);
-  llvm::Type* element = memory_type(context_, dtype, 1);
-  const llvm::Align align(size_of(dtype));
-  Value* none = llvm::Constant::getNullValue(type);
-  switch (access.lane) {
-    case StrideClass::unit: {
-      Value* at = b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, index), static_cast<std::uint64_t>(step * lane_count));
-      for (std::size_t line = 0; access.next_row && !mask && line < lane_count * size_of(dtype); line += 64) {
-        Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(access.next_row, number(static_cast<Index>(line))));
-        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
-      }
-      return from_memory(mask ? static_cast<Value*>(b_.CreateMaskedLoad(type, at, align, mask, none)) : b_.CreateAlignedLoad(type, at, align), dtype);
-    }
-    case StrideClass::reversed: {
-      Value* first = b_.CreateNeg(b_.CreateAdd(index, number(step * lane_count + lane_count - 1)));
-      Value* at = b_.CreateGEP(element, access.base, first);
-      Value* value = mask ? static_cast<Value*>(b_.CreateMaskedLoad(type, at, align, reverse(mask), none)) : static_cast<Value*>(b_.CreateAlignedLoad(type, at, align));
-      return from_memory(reverse(value), dtype);
-    }
-    case StrideClass::zero: return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(element, access.base, align)), dtype);
-    case StrideClass::other: break;
-  }
-  Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step));
-  Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
-  return from_memory(b_.CreateMaskedGather(type, at, align, mask ? mask : all, none), dtype);
-}
-
-void KernelEmitter::lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value) {
-  llvm::Type* element = memory_type(context_, dtype, 1);
-  const llvm::Align align(size_of(dtype));
-  value = to_memory(value, dtype);
-  if (access.lane == StrideClass::unit) {
-    Value* at = b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, index), static_cast<std::uint64_t>(step * lane_count));
-    if (mask) b_.CreateMaskedStore(value, at, align, mask);
-    else if (access.stream) store_past_caches(value, at);
-    else b_.CreateAlignedStore(value, at, align);
-  } else if (access.lane == StrideClass::reversed) {
-    Value* at = b_.CreateGEP(element, access.base, b_.CreateNeg(b_.CreateAdd(index, number(step * lane_count + lane_count - 1))));
-    if (mask) b_.CreateMaskedStore(reverse(value), at, align, reverse(mask));
-    else b_.CreateAlignedStore(reverse(value), at, align);
-  } else {
-    WEFT_ASSERT(access.lane == StrideClass::other, "a store cannot hit one element from all lanes");
-    Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step));
-    Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
-    b_.CreateMaskedScatter(value, at, align, mask ? mask : all);
-  }
-}
-
-// A window read backwards: the element w with axis == start + step * w on every axis, zero where there is none.
-// `index` null: scalar, at the current iteration.
-Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Value* mask) {
-  const Buffer& window = program_.buffers[static_cast<std::size_t>(load.buffer)];
-  const int slot = slots_[static_cast<std::size_t>(load.buffer)], width = index ? lane_count : 1;
-  auto wide = [&](Value* value) { return width > 1 ? b_.CreateVectorSplat(lane_count, value) : value; };
-  Value* valid = mask ? mask : llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, width));
-  Value* offset = wide(number(0));
-  for (const Subscript& s : load.at) {
-    Value* at = wide(number(0));
-    if (s.axis >= 0) {
-      Value* current = axis_index_[static_cast<std::size_t>(s.axis)];
-      at = current ? wide(current) : b_.CreateAdd(wide(b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
-    }
-    Value* distance = b_.CreateSub(at, wide(size(s.start)));
-    if (s.dim < 0) { valid = b_.CreateAnd(valid, b_.CreateICmpEQ(distance, wide(number(0)))); continue; }
-    if (s.step != 1) {
-      Value* steps = wide(number(s.step));
-      valid = b_.CreateAnd(valid, b_.CreateICmpEQ(b_.CreateSRem(distance, steps), wide(number(0))));
-      distance = b_.CreateSDiv(distance, steps);
-    }
-    const auto dim = static_cast<std::size_t>(s.dim);
-    valid = b_.CreateAnd(valid, b_.CreateICmpULT(distance, wide(size(window.extents[dim]))));
-    offset = b_.CreateAdd(offset, b_.CreateMul(distance, wide(stride_bytes(window, slot, dim))));
-  }
-  const llvm::Align align(size_of(window.dtype));
-  llvm::Type* type = memory_type(context_, window.dtype, width);
-  Value* none = llvm::Constant::getNullValue(type);
-  Value* base = base_of(load.buffer);
-  if (width > 1) return from_memory(b_.CreateMaskedGather(type, b_.CreateGEP(b_.getInt8Ty(), base, offset), align, valid, none), window.dtype);
-  // A masked load of one lane: nothing is read where the window has no element.
-  auto* one = llvm::FixedVectorType::get(type, 1);
-  Value* guard = b_.CreateInsertElement(llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt1Ty(), 1)), valid, std::uint64_t{0});
-  Value* value = b_.CreateMaskedLoad(one, b_.CreateGEP(b_.getInt8Ty(), base, offset), align, guard, llvm::Constant::getNullValue(one));
-  return from_memory(b_.CreateExtractElement(value, std::uint64_t{0}), window.dtype);
-}
-
 void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask) {
   const Fold& fold = program_.folds[static_cast<std::size_t>(item.fold)];
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
@@ -177,13 +37,21 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
       auto* acc = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
       b_.CreateStore(emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateLoad(value->getType(), acc), value), acc);
     } else {
-      Value* acc = lane_load(*access, fold.dtype, index, step, mask);
-      lane_store(*access, fold.dtype, index, step, mask, emit_combine(b_, fold.accumulator, fold.dtype, acc, value));
+      Value*& carried = jam_sums_[{&item, step}];
+      Value* acc = is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask) : carried;
+      Value* sum = emit_combine(b_, fold.accumulator, fold.dtype, acc, value);
+      if (is_last_copy()) lane_store(*access, fold.dtype, index, step, mask, sum);
+      else carried = sum;
     }
   }
 }
 
 void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, Value* mask) {
+  if (jam_.empty()) emit_lane_items(loop, index, steps, mask);
+  else emit_jammed_items(loop, index, steps, mask);
+}
+
+void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, Value* mask) {
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) packs_[static_cast<std::size_t>(load->result)].clear();
     if (auto* compute = std::get_if<Compute>(&item)) packs_[static_cast<std::size_t>(compute->result)].clear();
@@ -253,45 +121,20 @@ void KernelEmitter::emit_lanes(const Loop& loop) {
   const bool leaves = ordered && !fits_one_leaf(axis);
   open_folds(loop, leaves);
   axis_index_[static_cast<std::size_t>(axis)] = nullptr;
-  accesses_.clear();
-  spread_.clear();
-  divisors_.clear();
-  bool past_caches = false;
-  for (const Item& item : loop.body) {
-    if (auto* load = std::get_if<Load>(&item)) {
-      const Place place = program_.buffers[static_cast<std::size_t>(load->buffer)].place;
-      if (place != Place::index && !load->guarded) {
-        accesses_[&item] = lane_access(load->buffer, load->at, axis);
-        accesses_[&item].next_row = next_row_of(*load);
-      }
-      if (load->guarded) base_of(load->buffer);
-    } else if (auto* store = std::get_if<Store>(&item)) {
-      LaneAccess access = lane_access(store->buffer, store->at, axis);
-      access.stream = streams(*store, access, axis);
-      past_caches |= access.stream;
-      accesses_[&item] = access;
-    } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
-      const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate->fold)];
-      if (fold.axis == axis) continue;
-      const FoldState& state = folds_[static_cast<std::size_t>(accumulate->fold)];
-      std::vector<Subscript> at;
-      for (int row_axis : fold.row_axes) at.push_back({row_axis, 0, 1, -1});
-      LaneAccess access = lane_access(fold.row, at, axis);
-      Value* slot = b_.CreateMul(b_.CreateMul(fold_slot(fold, state), state.elements), number(static_cast<Index>(size_of(fold.dtype))));
-      access.base = b_.CreateGEP(b_.getInt8Ty(), access.base, slot);
-      accesses_[&item] = access;
-    }
-  }
-  if (past_caches) fetch_ahead(loop);
+  open_accesses(loop);
   start_folds(loop, false);
-  // A mark before the loops: values from outside are spread there.
+  around_lanes([&] { fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); }); });
+  close_folds(loop, range);
+}
+
+// A mark before the loops: values from outside are spread there.
+void KernelEmitter::around_lanes(const std::function<void()>& loops) {
   auto* mark = b_.CreateAlloca(b_.getInt8Ty());
   before_lanes_ = mark;
-  fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); });
+  loops();
   mark->eraseFromParent();
   before_lanes_ = nullptr;
   for (auto& vectors : packs_) if (!vectors.empty()) vectors.clear();
-  close_folds(loop, range);
 }
 
 }  // namespace weft

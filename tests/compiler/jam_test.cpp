@@ -1,0 +1,51 @@
+// Column folds work on several rows together; heights and widths about the sizes where that begins and ends, against the interpreter.
+#include <weft/compiled_math.h>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+Array wavy(DType dtype, Dims shape) {
+  Array array(dtype, std::move(shape));
+  for (Index k = 0; k < array.size(); ++k) {
+    const double value = static_cast<double>(k * 7919 % 1009) / 500 - 1;
+    if (dtype == f32) array.data<float>()[k] = static_cast<float>(value);
+    else if (dtype == f64) array.data<double>()[k] = value;
+    else array.data<std::int32_t>()[k] = static_cast<std::int32_t>(value * 1000);
+  }
+  return array;
+}
+
+void check_bits(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays) {
+  const Function f = compile(outputs, inputs, {.threads = 2, .verify = true});
+  const std::vector<Array> results = f(arrays), expected = interpret(f.final_graph(), f.final_graph().outputs, f.final_graph().inputs, arrays, {}, compiled_math);
+  CAPTURE(to_text(arrays[0].shape()));
+  for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+}
+
+}  // namespace
+
+TEST_CASE("column folds of any height and width have the bits of the interpreter") {
+  for (Index n : {0, 1, 15, 63, 64, 65, 127, 128, 143, 192, 1023, 1024, 1025, 1100, 2300})
+    for (Index m : {1, 16, 37, 130}) {
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"n"});
+      const Expr weighted = x * expand_dims(w, 1);
+      check_bits({sum(x, 0), sum(weighted, 0), prod(1.0f + x * 0.01f, 0), sum(square(x) / expand_dims(exp(w), 1), 0)}, {x, w}, {wavy(f32, {n, m}), wavy(f32, {n})});
+      if (n > 0) check_bits({max(x, 0), min(weighted, 0), any(x > 0.9f, 0)}, {x, w}, {wavy(f32, {n, m}), wavy(f32, {n})});
+    }
+}
+
+TEST_CASE("column folds of doubles and integers, of transposed, reversed and offset operands") {
+  for (Index n : {64, 200, 1090}) {
+    Graph g;
+    const Expr x = g.input("x", f64, {"n", "m"}), k = g.input("k", i32, {"n", "m"});
+    const Index m = 50;
+    check_bits({sum(x, 0), sum(x * cast(k, f64), 0), max(x - expand_dims(cast(iota(g, x.shape()[0]), f64), 1), 0)}, {x, k}, {wavy(f64, {n, m}), wavy(i32, {n, m})});
+    check_bits({sum(k, 0), max(k, 0)}, {k}, {wavy(i32, {n, m})});
+    check_bits({sum(x, 0), max(x, 0)}, {x}, {Array(wavy(f64, {m, n}).transpose())});
+    check_bits({sum(x, 0), min(x, 0)}, {x}, {Array(wavy(f64, {n, m}).flip(0))});
+  }
+}
