@@ -27,7 +27,7 @@ bool KernelEmitter::streams(const Store& store, const LaneAccess& access, int ax
   if (!stream_ || buffer.place != Place::result || access.lane != StrideClass::unit || size_of(buffer.dtype) < 4 || is_loaded(program_.root, store.buffer)) return false;
   for (const Subscript& s : store.at)
     if (s.axis == axis && (s.step != 1 || !s.start.is(0))) return false;
-  return program_.unit % lane_count == 0 && program_.block % lane_count == 0;
+  return !program_.is_tiled(axis) || (program_.unit % lane_count == 0 && program_.block % lane_count == 0);
 }
 
 void KernelEmitter::store_past_caches(Value* value, Value* at) {

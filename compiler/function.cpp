@@ -111,7 +111,7 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   std::string key;
   for (const Array& array : inputs) append_key(key, array);
   for (const Array& array : outputs) append_key(key, array);
-  const bool stream = stores_past_caches(inputs, outputs, options.cache_bytes);
+  const bool stream = stores_past_caches(inputs, outputs, options.cache_bytes > 0 ? options.cache_bytes : static_cast<Index>(machine_cache_bytes()));
   if (stream) key += "past caches";
   const std::scoped_lock lock(mutex);
   auto& variant = variants[key];
@@ -428,6 +428,7 @@ Function make_function(Graph extracted, const Options& options, std::chrono::ste
   check_symbols(extracted);
   WEFT_REQUIRE(options.lanes == 0 || options.lanes == 4 || options.lanes == 8 || options.lanes == 16, usage, "Options::lanes: expected 4, 8, 16, or 0 for what the processor has, got ",
                options.lanes);
+  WEFT_REQUIRE(options.cache_bytes >= 0, usage, "Options::cache_bytes: expected a number of bytes, or 0 for what the processor has, got ", options.cache_bytes);
   auto state = make_state(std::move(extracted), options, options.executor ? options.executor : make_executor(options.threads));
   state->pass_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Function(std::move(state));

@@ -1,6 +1,7 @@
 #include <weft/memory.h>
 
 #include <bit>
+#include <fstream>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -49,6 +50,16 @@ void* allocate_block(std::size_t bytes) {
 void free_block(void* block, std::size_t bytes) { ::operator delete(block, std::align_val_t(alignment_of(bytes))); }
 
 }  // namespace
+
+std::size_t machine_cache_bytes() {
+  static const std::size_t bytes = [] {
+    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+    std::size_t kibibytes = 0;
+    char unit = 0;
+    return file >> kibibytes >> unit && unit == 'K' && kibibytes > 0 ? kibibytes << 10 : std::size_t{32} << 20;
+  }();
+  return bytes;
+}
 
 std::shared_ptr<void> allocate(std::size_t bytes) {
   const std::size_t size = bytes == 0 ? memory_alignment : bytes;

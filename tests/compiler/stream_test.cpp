@@ -3,13 +3,16 @@
 
 #include <cstring>
 
+#include <weft/memory.h>
 #include <weft/weft.h>
+
+#include <error_text.h>
 
 using namespace weft;
 
 namespace {
 
-Options streaming(int threads = 1) { return {.threads = threads, .cache_bytes = 0, .verify = true}; }
+Options streaming(int threads = 1) { return {.threads = threads, .cache_bytes = 1, .verify = true}; }
 
 bool stores_past_caches(const Function& f) { return f.assembly().find("vmovntp") != std::string::npos || f.assembly().find("movntp") != std::string::npos; }
 
@@ -38,7 +41,7 @@ TEST_CASE("they are not used within the caches, for results that do not start li
   Graph g;
   const Expr x = g.input("x", f32, {"m", "n"}), y = x + 1.0f;
   const Array a = counted({8, 100}), wide = counted({8, 128});
-  const Function within = compile({y}, {x}, {.threads = 1});
+  const Function within = compile({y}, {x}, {.threads = 1, .cache_bytes = 1 << 20});
   within({wide});
   CHECK_FALSE(stores_past_caches(within));
 
@@ -63,4 +66,14 @@ TEST_CASE("they are not used within the caches, for results that do not start li
   CHECK_FALSE(stores_past_caches(moved));
   CHECK(odd.at<float>({0}) == -500);
   CHECK(odd.at<float>({200}) == 2 * (199.0f - 500));
+}
+
+TEST_CASE("the size of the caches is the machine's unless it is given; it is not negative") {
+  CHECK(machine_cache_bytes() >= (1u << 20));
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"});
+  CHECK(error_text([&] { compile({x + 1}, {x}, {.cache_bytes = -1}); }) == "usage: Options::cache_bytes: expected a number of bytes, or 0 for what the processor has, got -1");
+  const Function within = compile({x + 1}, {x});
+  within({counted({4096})});
+  CHECK_FALSE(stores_past_caches(within));
 }

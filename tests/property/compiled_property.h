@@ -260,7 +260,7 @@ inline std::string check_compiled(const weft::Graph& graph, const std::vector<we
     const std::vector<weft::Array> original = interpret(graph, graph.outputs, graph.inputs, inputs);
     auto executor = std::make_shared<SwitchExecutor>();
     const int lanes = random.chance(70) ? 0 : random.pick<int>({4, 8});
-    const weft::Index cache_bytes = random.chance(80) ? weft::Index{1} << 30 : 0;   // 0: stores past the caches
+    const weft::Index cache_bytes = random.chance(80) ? weft::Index{1} << 30 : 1;   // 1: stores past the caches
     const weft::Function f = compile(graph, {.threads = 2, .lanes = lanes, .executor = executor, .cache_bytes = cache_bytes, .verify = true, .trace = ""});
     const weft::Graph& last = f.final_graph(inputs);
     if (const std::string text = check_text(last); !text.empty()) return "final graph: " + text;

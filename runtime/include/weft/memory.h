@@ -20,6 +20,9 @@ inline constexpr std::size_t memory_alignment = 64;
 // At least `bytes` bytes (0 is allowed), uninitialised; throws Error(usage) if the system has no more.
 std::shared_ptr<void> allocate(std::size_t bytes);
 
+// The bytes of the processor's largest cache, as the system tells, read once; 32 MiB where it does not.
+std::size_t machine_cache_bytes();
+
 class BufferPool {
  public:
   // Keeps at most `cap` bytes of idle blocks; the ones idle for longest are freed first.
