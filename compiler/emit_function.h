@@ -13,7 +13,6 @@ inline Term sqrt(Term a) { return a.from(weft::sqrt(a.lane())); }
   inline Term name(Term a, Term b) { return a.from(a.fast ? vecmath::fast::name(a.lane(), b.lane()) : vecmath::name(a.lane(), b.lane())); }
 #include "vecmath/functions.def"
 inline Term float_power(Term a, Term b) { return a.from(a.fast ? vecmath::fast::pow(a.lane(), b.lane()) : vecmath::pow(a.lane(), b.lane())); }
-inline Term fast_rsqrt(Term a) { return a.from(vecmath::fast::rsqrt(a.lane())); }
 inline Term nextafter(Term a, Term b) { return a.from(vecmath::nextafter(a.lane(), b.lane())); }
 // Of f16 and bf16, held as f32: the one op that is not computed as if they were f32.
 inline Term next_half(Term a, Term b, DType half) {

@@ -96,7 +96,7 @@ Value* emit_op(llvm::IRBuilderBase& builder, Op op, const std::vector<Value*>& o
   for (std::size_t k = 0; k < operands.size(); ++k) terms.push_back({operands[k], computed_in(dtypes[k]), &builder, fast});
   if (op == Op::cast) return convert(Source{terms[0], result}).value;
   if (op == Op::nextafter && is_half(result)) return lanes::next_half(terms[0], terms[1], result).value;
-  Value* value = op == Op::rsqrt && fast ? lanes::fast_rsqrt(terms[0]).value : emit_meaning(op, terms);
+  Value* value = emit_meaning(op, terms);
   return is_half(result) && !keeps_half(op) ? round_to_half(builder, value, result) : value;
 }
 

@@ -11,7 +11,8 @@ namespace weft {
 int op_cost(Op op) {
   switch (op) {
     case Op::divide: case Op::reciprocal: case Op::sqrt: return 4;
-    case Op::rsqrt: case Op::round: case Op::nextafter: return 6;
+    case Op::round: case Op::nextafter: return 6;
+    case Op::rsqrt: return 14;
     case Op::floor_divide: case Op::remainder: case Op::truncated_divide: case Op::fmod: case Op::hypot: return 12;
     case Op::exp: case Op::expm1: case Op::exp2: case Op::log: case Op::log1p: case Op::log2: case Op::log10: case Op::sigmoid: return 20;
     case Op::cbrt: case Op::asin: case Op::acos: case Op::atan: case Op::xlogy: return 25;

@@ -220,6 +220,7 @@ template <class T> struct Number {
   friend Number acosh(Number a) { return std::acosh(a.value); }
   friend Number atanh(Number a) { return std::atanh(a.value); }
   friend Number cbrt(Number a) { return std::cbrt(a.value); }
+  friend Number rsqrt(Number a) { return static_cast<T>(1 / std::sqrt(Wide<T>{a.value})); }
   friend Number erfc(Number a) { return static_cast<T>(std::erfc(Wide<T>{a.value})); }
   friend Number lgamma(Number a) { return static_cast<T>(log_gamma(Wide<T>{a.value})); }
   friend Number digamma(Number a) { return static_cast<T>(digamma_of(Wide<T>{a.value})); }

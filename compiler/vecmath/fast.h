@@ -20,6 +20,7 @@ using vecmath::exp;
 using vecmath::exp2;
 using vecmath::hypot;
 using vecmath::lgamma;
+using vecmath::rsqrt;
 using vecmath::trigamma;
 using vecmath::xlogy;
 

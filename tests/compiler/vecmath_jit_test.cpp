@@ -15,7 +15,7 @@ double allowed_ulps(DType dtype) { return size_of(dtype) == 2 ? 1 : 4; }
 
 bool is_approximate(Op op, DType dtype) {
   if (!is_floating(dtype)) return false;
-  const bool exact = op == Op::sqrt || op == Op::rsqrt || op == Op::reciprocal || op == Op::divide || op == Op::copysign || op == Op::nextafter;
+  const bool exact = op == Op::sqrt || op == Op::reciprocal || op == Op::divide || op == Op::copysign || op == Op::nextafter;
   return op == Op::power || (info(op).rule == DTypeRule::floating && !exact);
 }
 

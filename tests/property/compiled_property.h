@@ -130,7 +130,7 @@ inline bool is_exact(const weft::Graph& graph, const std::vector<weft::Array>& i
     const weft::Node& node = graph.node(live[k]);
     if (!is_floating(node.dtype)) continue;
     const ExactRange range = exact_range(node.dtype);
-    bool exact = !is_transcendental(node.op, node.dtype) && node.op != Op::rsqrt && node.accumulator != weft::AccumulatorId::prod;
+    bool exact = !is_transcendental(node.op, node.dtype) && node.accumulator != weft::AccumulatorId::prod;
     double& most = largest[live[k].value];
     for_each_element(values[k].shape(), [&](const weft::Dims& index) {
       const double x = values[k].get(index).as_double();

@@ -14,7 +14,7 @@ std::vector<int> comparable_with_fast_math(const Graph& graph) {
   std::vector<int> result = comparable(graph);
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const Node& node = graph.node(id_of(k));
-    const bool relaxed = node.kind == Kind::apply && is_floating(node.dtype) && (node.op == Op::divide || node.op == Op::rsqrt);
+    const bool relaxed = node.kind == Kind::apply && is_floating(node.dtype) && node.op == Op::divide;
     const bool picks = node.accumulator == AccumulatorId::none || node.accumulator == AccumulatorId::max || node.accumulator == AccumulatorId::min;
     if (relaxed) result[k] = std::max(result[k], picks ? 1 : 2);
     for (int p = 0; p < graph.arity(id_of(k)); ++p) {

@@ -31,7 +31,7 @@ inline bool is_transcendental(weft::Op op, weft::DType dtype) {
     case Op::exp: case Op::expm1: case Op::log: case Op::log1p: case Op::sin: case Op::cos: case Op::tan:
     case Op::tanh: case Op::sigmoid: case Op::softplus: case Op::erf: case Op::erfc: case Op::exp2: case Op::log2: case Op::log10:
     case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh: case Op::asinh: case Op::acosh: case Op::atanh:
-    case Op::cbrt: case Op::hypot: case Op::atan2: case Op::xlogy: return true;
+    case Op::cbrt: case Op::rsqrt: case Op::hypot: case Op::atan2: case Op::xlogy: return true;
     case Op::power: return is_floating(dtype);
     default: return is_right_to_its_terms(op);
   }

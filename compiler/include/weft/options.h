@@ -3,7 +3,7 @@
 //   weft::compile({loss}, {x, w}, {.threads = 2})
 //
 // fast_math relaxes, where that is faster, these laws and no other:
-// - The float functions, rsqrt and power included, may be those of compiler/vecmath/fast.h: within 4 ULP instead of about 1. Infinities,
+// - The float functions, power included, may be those of compiler/vecmath/fast.h: within 4 ULP instead of about 1. Infinities,
 //   NaN, signed zeros and subnormals are as without it: never a wrong finite number.
 // - x / y rounds once. Where y is the same for a whole vector loop it may be x * (1 / y), within 2 ULP; for a y whose reciprocal is
 //   zero, subnormal or infinite it stays a division.

@@ -1,5 +1,5 @@
 #pragma once
-// Faster pow, rsqrt.
+// Faster pow.
 #include "../pow.h"
 
 namespace weft::vecmath::fast {
@@ -36,19 +36,6 @@ V pow(const V& x, const V& y) {
   const V result = exp2_scaled((clamped - n) + low, n), inf = x.like(infinity);
   const auto usual = (x > x.like(0)) & (x < inf) & (abs(y) < inf);
   return rare(!usual, result, [&] { return pow_special(result, x, y); });
-}
-
-// 1 / sqrt(x): Halley's method from a guess within 4 %. f32 1.49 ULP, f64 1.43 ULP.
-template <LaneType V>
-V rsqrt(const V& x) {
-  const V one = x.like(1);
-  V y = from_bits(x.int_like(x.bits() == 32 ? 0x5f37642f : 0x5fe6ec85e7de30da) - shift_right_logical(to_bits(x), 1));
-  for (int k = 0; k < (x.bits() == 32 ? 2 : 3); ++k) {
-    const V h = fma(x * y, -y, one);
-    y = fma(y * h, fma(h, x.like(0.375), x.like(0.5)), y);
-  }
-  const auto usual = (x >= constant(x, 0x1p-126, 0x1p-1022)) & (x < x.like(infinity));
-  return rare(!usual, y, [&] { return one / sqrt(x); });
 }
 
 }  // namespace weft::vecmath::fast
