@@ -49,7 +49,7 @@ void KernelEmitter::begin_function(const std::string& name) {
   packs_.assign(program_.values.size(), {});
   axis_index_.assign(program_.axes.size(), nullptr);
   folds_.assign(program_.folds.size(), {});
-  fetched_.assign(program_.buffers.size(), false);
+  fetches_.assign(program_.buffers.size(), {});
 }
 
 void KernelEmitter::end_function() {

@@ -181,7 +181,10 @@ class KernelEmitter {
   std::vector<JamCopy> jam_;                    // empty outside such a loop
   std::size_t jam_copy_ = 0;
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
-  std::vector<bool> fetched_;                   // by buffer: an earlier loop of the unit fetches its next row
+  struct Fetch {                                // the first two loads in a unit; one of them fetches what comes next
+    const Load *first = nullptr, *second = nullptr;
+  };
+  std::vector<Fetch> fetches_;                  // by buffer
   std::vector<Value*> axis_index_;              // by nest axis
   Value* unit_ = nullptr;
   Range tile_{};                                // the current unit of the root axis, or the current block of it

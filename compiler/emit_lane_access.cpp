@@ -1,4 +1,6 @@
 // What a vector loop reads and writes: addresses made before it, loads and stores of sixteen elements in it.
+#include <algorithm>
+
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_kernel.h"
@@ -19,18 +21,22 @@ Value* KernelEmitter::reverse(Value* vector) {
   return b_.CreateShuffleVector(vector, order);
 }
 
-// Where units are single rows, the first loop over a row fetches the next one: several loops then run over it from cache,
-// and the hardware's own prefetching stops at the end of a row. A fetch beyond the array does nothing.
+// Several loops run over one row, or over one block of rows, while it is in cache; the hardware's own fetching stops at its end. So
+// where units are single rows the first loop fetches the next row, and where they are blocks the second loop the next block: while it
+// computes, memory would be idle. Into the second-level cache: what the first holds is in use. A fetch beyond the array does nothing.
 Value* KernelEmitter::next_row_of(const Load& load) {
   const auto k = static_cast<std::size_t>(load.buffer);
   const Buffer& buffer = program_.buffers[k];
   const LoopVar& root = program_.root.var;
-  if (program_.root.mark != Mark::units || root.splits() || fetched_[k] || (buffer.place != Place::argument && buffer.place != Place::temporary)) return nullptr;
-  for (std::size_t d = 0; d < load.at.size(); ++d) {
-    if (load.at[d].axis != root.axis) continue;
-    fetched_[k] = true;
-    return b_.CreateMul(number(load.at[d].step), stride_bytes(buffer, slots_[k], d));
-  }
+  const auto loops = [](const Loop& loop) { return std::count_if(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }); };
+  if (program_.root.mark != Mark::units || (buffer.place != Place::argument && buffer.place != Place::temporary)) return nullptr;
+  if (root.splits() ? program_.block == 0 : loops(program_.root) < 2) return nullptr;
+  Fetch& fetch = fetches_[k];
+  if (!fetch.first) fetch.first = &load;
+  else if (!fetch.second && fetch.first != &load) fetch.second = &load;
+  if (&load != (root.splits() ? fetch.second : fetch.first)) return nullptr;
+  for (std::size_t d = 0; d < load.at.size(); ++d)
+    if (load.at[d].axis == root.axis) return b_.CreateMul(number(load.at[d].step * (root.splits() ? program_.block : 1)), stride_bytes(buffer, slots_[k], d));
   return nullptr;
 }
 
@@ -71,7 +77,7 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
       Value* at = b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, index), static_cast<std::uint64_t>(step * lane_count));
       for (std::size_t line = 0; access.next_row && !mask && line < lane_count * size_of(dtype); line += 64) {
         Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(access.next_row, number(static_cast<Index>(line))));
-        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
       }
       return from_memory(mask ? static_cast<Value*>(b_.CreateMaskedLoad(type, at, align, mask, none)) : b_.CreateAlignedLoad(type, at, align), dtype);
     }
