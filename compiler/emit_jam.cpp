@@ -2,6 +2,8 @@
 // serial loop adds. Several elements are worked on together, so that an accumulator is loaded and stored once for all of them.
 // Those are elements of one slot, from the first to the last, so that the order of every sum stays; far apart they also make better
 // use of memory than neighbours, where the order is of no account.
+#include <algorithm>
+
 #include "emit_kernel.h"
 
 namespace weft {
@@ -35,35 +37,36 @@ int KernelEmitter::jam_copies(const Loop& serial) const {
   return ordered || lanes->weight > 8 ? 4 : 8;
 }
 
+// The body of an outer loop for the elements first, first + spacing, .. at once.
+void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, Index spacing) {
+  const auto axis = static_cast<std::size_t>(outer.var.axis);
+  const Loop& lanes = *std::get_if<Loop>(&*std::find_if(outer.body.begin(), outer.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }));
+  for (int copy = 0; copy < copies; ++copy) {
+    axis_index_[axis] = b_.CreateAdd(first, number(copy * spacing));
+    for (const Item& item : outer.body)
+      if (!std::holds_alternative<Loop>(item)) emit_item(item);
+    axis_index_[static_cast<std::size_t>(lanes.var.axis)] = nullptr;
+    open_accesses(lanes);
+    jam_.push_back({axis_index_, scalars_, accesses_, {}, {}});
+  }
+  around_lanes([&] { emit_lane_range(lanes, range_of(lanes.var.axis)); });
+  jam_.clear();
+  jam_sums_.clear();
+  axis_index_[axis] = nullptr;
+}
+
 // The part of the range that is whole blocks of elements; returns where the rest begins.
 Value* KernelEmitter::emit_jam(const Loop& serial, Range range, int copies) {
-  const auto axis = static_cast<std::size_t>(serial.var.axis);
-  const Loop* lanes = nullptr;
-  for (const Item& item : serial.body)
-    if (auto* loop = std::get_if<Loop>(&item)) lanes = loop;
-  const auto elements = [&](Value* first) {
-    for (int copy = 0; copy < copies; ++copy) {
-      axis_index_[axis] = b_.CreateAdd(first, number(copy * fold_slots));
-      for (const Item& item : serial.body)
-        if (!std::holds_alternative<Loop>(item)) emit_item(item);
-      axis_index_[static_cast<std::size_t>(lanes->var.axis)] = nullptr;
-      open_accesses(*lanes);
-      jam_.push_back({axis_index_, scalars_, accesses_, {}, {}});
-    }
-    around_lanes([&] { emit_lane_range(*lanes, range_of(lanes->var.axis)); });
-    jam_.clear();
-    jam_sums_.clear();
-  };
   const Index block = copies * fold_slots;
   Value* rest = b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-block)));
   for_range(range.begin, rest, block, "jam", [&](Value* start) {
-    for_range(start, b_.CreateAdd(start, number(fold_slots)), 1, "slot", elements);
+    for_range(start, b_.CreateAdd(start, number(fold_slots)), 1, "slot", [&](Value* first) { emit_together(serial, first, copies, fold_slots); });
   });
-  axis_index_[axis] = nullptr;
   return rest;
 }
 
 void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, Value* mask) {
+  load_tiles(loop, index, mask);
   for (jam_copy_ = 0; jam_copy_ < jam_.size(); ++jam_copy_) {
     JamCopy& copy = jam_[jam_copy_];
     const auto exchange = [&] {
@@ -77,6 +80,7 @@ void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps,
     emit_lane_items(loop, index, steps, mask);
     exchange();
   }
+  tiles_.clear();
 }
 
 }  // namespace weft

@@ -113,7 +113,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   start_folds(loop, false);
   const int copies = jam_copies(loop);
   auto run = [&](Range part) {
-    Value* rest = copies > 1 ? emit_jam(loop, part, copies) : part.begin;
+    Value* rest = is_tiled_by(loop) ? emit_tiles(loop, part.begin, part.end) : copies > 1 ? emit_jam(loop, part, copies) : part.begin;
     for_range(rest, part.end, 1, "serial", [&](Value* index) {
       axis_index_[axis] = index;
       emit_items(loop);
@@ -158,7 +158,8 @@ void KernelEmitter::emit_units(const Loop& root) {
     emit_items(root);
     return;
   }
-  for_range(begin, end, 1, "unit", [&](Value* unit) {
+  Value* rest = root.var.part == Part::element && is_tiled_by(root) ? emit_tiles(root, begin, end) : begin;
+  for_range(rest, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;
     if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
     else axis_index_[static_cast<std::size_t>(axis)] = unit;

@@ -103,9 +103,16 @@ class KernelEmitter {
   // emit_jam.cpp
   int jam_copies(const Loop& serial) const;
   Value* emit_jam(const Loop& serial, Range range, int copies);
+  void emit_together(const Loop& outer, Value* first, int copies, Index spacing);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, Value* mask);
   bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
   bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
+
+  // emit_tile.cpp
+  bool lies_across(const Load& load, int outer, int lanes) const;
+  bool is_tiled_by(const Loop& outer) const;
+  Value* emit_tiles(const Loop& outer, Value* begin, Value* end);
+  void load_tiles(const Loop& lanes, Value* index, Value* mask);
 
   // emit_divide.cpp
   const InvariantDivisor& invariant_divisor(const Arg& divisor);
@@ -181,6 +188,8 @@ class KernelEmitter {
   std::vector<JamCopy> jam_;                    // empty outside such a loop
   std::size_t jam_copy_ = 0;
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
+  int tiled_by_ = -1;                           // the axis of the outer loop of tiles
+  std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, in memory's type
   struct Fetch {                                // the first two loads in a unit; one of them fetches what comes next
     const Load *first = nullptr, *second = nullptr;
   };

@@ -13,7 +13,7 @@ constexpr int masked_only = 160;      // bodies so large are emitted once, with 
 
 // How many vectors run side by side: hides latencies of short bodies.
 int KernelEmitter::interleave(const Loop& loop) const {
-  if (loop.weight > masked_only) return 1;
+  if (loop.weight > masked_only || tiled_by_ >= 0) return 1;
   for (int fold : loop.folds) if (program_.folds[static_cast<std::size_t>(fold)].ordered) return loop.weight <= 16 ? 4 : 1;
   return loop.weight <= 16 ? 4 : loop.weight <= 48 ? 2 : 1;
 }
@@ -61,6 +61,10 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, V
     if (auto* load = std::get_if<Load>(&item)) {
       const Buffer& buffer = program_.buffers[static_cast<std::size_t>(load->buffer)];
       std::vector<Value*> made;
+      if (auto tile = tiles_.find(key); tile != tiles_.end()) {
+        packs_[static_cast<std::size_t>(load->result)] = {from_memory(tile->second[jam_copy_], buffer.dtype)};
+        continue;
+      }
       for (int step = 0; step < steps; ++step) {
         if (buffer.place == Place::index) {
           Value* lanes = b_.CreateAdd(b_.CreateVectorSplat(lane_count, b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));

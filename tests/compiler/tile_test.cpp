@@ -1,0 +1,70 @@
+// Operands that lie across the vector loop are read in tiles of sixteen by sixteen: all sizes about that, every size of element, tails,
+// several such operands, in nests of three axes, against the interpreter.
+#include <weft/compiled_math.h>
+
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+Array counted(DType dtype, Dims shape) {
+  Array array(f64, shape);
+  for (Index k = 0; k < array.size(); ++k) array.data<double>()[k] = static_cast<double>(k * 7919 % 1009 - 400);
+  Graph g;
+  const Expr x = g.input("x", f64, Shape(shape.begin(), shape.end()));
+  return interpret({cast(x, dtype)}, {x}, {array})[0];
+}
+
+void check_bits(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays, int threads = 2) {
+  const Function f = compile(outputs, inputs, {.threads = threads, .verify = true});
+  const Graph& graph = f.final_graph();
+  const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
+  CAPTURE(to_text(arrays[0].shape()));
+  for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+}
+
+}  // namespace
+
+TEST_CASE("a transposed operand of any size and dtype has the bits of the interpreter") {
+  for (DType dtype : {f32, f64, f16, u8, i64, bool_})
+    for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{1, 1}, {15, 40}, {16, 16}, {17, 33}, {32, 15}, {48, 64}, {50, 131}, {130, 18}}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"m", "n"}), y = g.input("y", f32, {"n", "m"});
+      check_bits({cast(permute_dims(x, {1, 0}), f32) + y, permute_dims(x, {1, 0})}, {x, y}, {counted(dtype, {m, n}), counted(f32, {n, m})});
+    }
+}
+
+TEST_CASE("tiles with values per row and per column, several operands across, offsets and reversed rows") {
+  for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{40, 70}, {33, 16}, {16, 100}}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"m", "n"}), z = g.input("z", f32, {"m", "n"}), w = g.input("w", f32, {"n"}), v = g.input("v", f32, {"m"}), y = g.input("y", f32, {"n", "m"});
+    const Expr scaled = permute_dims(x, {1, 0}) * expand_dims(w, 1) + v / expand_dims(exp(w), 1);
+    const std::vector<Array> arrays{counted(f32, {m, n}), counted(f32, {m, n}), counted(f32, {n}), counted(f32, {m}), counted(f32, {n, m})};
+    check_bits({scaled, permute_dims(x - z, {1, 0}) * y}, {x, z, w, v, y}, arrays, 3);
+    check_bits({scaled + y}, {x, w, v, y}, {Array(arrays[0].flip(0)), arrays[2], arrays[3], arrays[4]});
+    check_bits({scaled + y}, {x, w, v, y}, {Array(counted(f32, {m + 3, n + 5}).slice(0, 2, m).slice(1, 4, n)), arrays[2], arrays[3], arrays[4]});
+  }
+}
+
+TEST_CASE("tiles inside nests of three axes, and results in the memory of an operand") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"k", "m", "n"}), y = g.input("y", f32, {"k", "n", "m"});
+  check_bits({permute_dims(x, {0, 2, 1}) + y}, {x, y}, {counted(f32, {3, 37, 50}), counted(f32, {3, 50, 37})});
+  const Expr p = g.input("p", f32, {"a", "b", "c"});
+  check_bits({permute_dims(p, {2, 1, 0}) * 2.0f, permute_dims(p, {1, 2, 0}) + 1.0f}, {p}, {counted(f32, {20, 18, 35})});
+
+  Graph h;
+  const Expr a = h.input("a", f32, {"n", "n"}), b = h.input("b", f32, {"n", "n"});
+  const Function f = compile({permute_dims(a, {1, 0}) - b}, {a, b}, {.threads = 2, .verify = true});
+  for (Index n : {16, 45}) {
+    const Array first = counted(f32, {n, n}), second = counted(f32, {n, n}), expected = f({first, second})[0];
+    Array shared = counted(f32, {n, n});
+    f.run({first, shared}, {shared});                       // element for element
+    CHECK(difference(shared, expected) == "");
+    Array across = counted(f32, {n, n});
+    f.run({across, second}, {across});                      // across: computed elsewhere, then copied
+    CHECK(difference(across, expected) == "");
+  }
+}
