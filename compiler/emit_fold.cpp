@@ -27,7 +27,7 @@ void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
     const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     state = {};
-    state.slots = fold.ordered || (loop.mark == Mark::block && fold.row < 0) ? static_cast<int>(fold_slots) : 1;
+    state.slots = thin_ ? 1 : fold.ordered || (loop.mark == Mark::block && fold.row < 0) ? static_cast<int>(fold_slots) : 1;
     const Extent& extent = program_.axes[static_cast<std::size_t>(fold.axis)].extent;
     if (extent.is_number() && fold.row >= 0)
       while (state.slots > 1 && state.slots / 2 >= extent.constant()) state.slots /= 2;     // units change nothing

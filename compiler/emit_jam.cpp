@@ -37,6 +37,34 @@ int KernelEmitter::jam_copies(const Loop& serial) const {
   return ordered || lanes->weight > 8 ? 4 : 8;
 }
 
+// A fold over so few elements that all stay in registers: each is a slot of its own.
+bool KernelEmitter::is_thin(const Loop& serial) const {
+  const Extent& extent = program_.axes[static_cast<std::size_t>(serial.var.axis)].extent;
+  if (!extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots || program_.is_tiled(serial.var.axis) || jam_copies(serial) == 1) return false;
+  return std::all_of(serial.folds.begin(), serial.folds.end(), [&](int fold) { return program_.folds[static_cast<std::size_t>(fold)].row >= 0; });
+}
+
+void KernelEmitter::emit_thin(const Loop& serial) {
+  thin_ = true;
+  open_folds(serial, false);
+  for (const Item& item : serial.body)
+    if (auto* lanes = std::get_if<Loop>(&item))
+      for (const Item& inner : lanes->body)
+        if (auto* load = std::get_if<Load>(&inner); load && lies_across(*load, serial.var.axis, lanes->var.axis)) tiled_by_ = serial.var.axis;
+  emit_together(serial, number(0), static_cast<int>(program_.axes[static_cast<std::size_t>(serial.var.axis)].extent.constant()), 1);
+  tiled_by_ = -1;
+  thin_ = false;
+}
+
+// s with s+8, then s+4, s+2, s+1, of the slots that hold an element: the others hold the unit, which changes nothing.
+Value* KernelEmitter::across_slots(const Fold& fold, std::vector<Value*> slots) {
+  for (std::size_t half = fold_slots / 2; half >= 1; half /= 2) {
+    for (std::size_t s = 0; s < half && s + half < slots.size(); ++s) slots[s] = emit_combine(b_, fold.accumulator, fold.dtype, slots[s], slots[s + half]);
+    slots.resize(std::min(slots.size(), half));
+  }
+  return slots[0];
+}
+
 // The body of an outer loop for the elements first, first + spacing, .. at once.
 void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, Index spacing) {
   const auto axis = static_cast<std::size_t>(outer.var.axis);
@@ -52,6 +80,7 @@ void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, I
   around_lanes([&] { emit_lane_range(lanes, range_of(lanes.var.axis)); });
   jam_.clear();
   jam_sums_.clear();
+  thin_slots_.clear();
   axis_index_[axis] = nullptr;
 }
 

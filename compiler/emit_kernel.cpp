@@ -104,6 +104,7 @@ void KernelEmitter::emit_item(const Item& item) {
 }
 
 void KernelEmitter::emit_serial(const Loop& loop) {
+  if (is_thin(loop)) return emit_thin(loop);
   const auto axis = static_cast<std::size_t>(loop.var.axis);
   const Range range = range_of(loop.var.axis);
   bool ordered = false;

@@ -104,6 +104,9 @@ class KernelEmitter {
   int jam_copies(const Loop& serial) const;
   Value* emit_jam(const Loop& serial, Range range, int copies);
   void emit_together(const Loop& outer, Value* first, int copies, Index spacing);
+  bool is_thin(const Loop& serial) const;
+  void emit_thin(const Loop& serial);
+  Value* across_slots(const Fold& fold, std::vector<Value*> slots);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, Value* mask);
   bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
   bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
@@ -188,6 +191,8 @@ class KernelEmitter {
   std::vector<JamCopy> jam_;                    // empty outside such a loop
   std::size_t jam_copy_ = 0;
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
+  bool thin_ = false;                           // the copies are all elements of a fold
+  std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
   int tiled_by_ = -1;                           // the axis of the outer loop of tiles
   std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, in memory's type
   struct Fetch {                                // the first two loads in a unit; one of them fetches what comes next

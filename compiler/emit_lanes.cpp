@@ -36,6 +36,11 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
     } else if (along) {
       auto* acc = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
       b_.CreateStore(emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateLoad(value->getType(), acc), value), acc);
+    } else if (thin_) {
+      auto& slots = thin_slots_[{&item, step}];
+      slots.push_back(value);
+      if (is_last_copy()) lane_store(*access, fold.dtype, index, step, mask, across_slots(fold, std::move(slots)));
+      if (is_last_copy()) slots.clear();
     } else {
       Value*& carried = jam_sums_[{&item, step}];
       Value* acc = is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask) : carried;

@@ -68,6 +68,23 @@ static std::vector<Value*> transposed(llvm::IRBuilderBase& builder, std::vector<
   return rows;
 }
 
+// sixteen vectors of fewer elements -> vector k holds element k of each
+static std::vector<Value*> columns_of(llvm::IRBuilderBase& builder, std::vector<Value*> rows, int width) {
+  for (std::size_t count = rows.size(); count > 1; count /= 2)
+    for (std::size_t k = 0; k < count / 2; ++k) {
+      std::vector<int> both(static_cast<std::size_t>(width) * 2 * rows.size() / count);
+      for (std::size_t lane = 0; lane < both.size(); ++lane) both[lane] = static_cast<int>(lane);
+      rows[k] = builder.CreateShuffleVector(rows[2 * k], rows[2 * k + 1], both);
+    }
+  std::vector<Value*> columns;
+  for (int column = 0; column < width; ++column) {
+    std::vector<int> every;
+    for (int lane = 0; lane < lane_count; ++lane) every.push_back(lane * width + column);
+    columns.push_back(builder.CreateShuffleVector(rows[0], every));
+  }
+  return columns;
+}
+
 // Before the copies of a vector step. The masked steps at the end of a row gather.
 void KernelEmitter::load_tiles(const Loop& lanes, Value* index, Value* mask) {
   if (tiled_by_ < 0 || mask) return;
@@ -76,12 +93,14 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index, Value* mask) {
     if (!load || !lies_across(*load, tiled_by_, lanes.var.axis)) continue;
     const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
     const LaneAccess& access = jam_.front().accesses.at(&item);
+    const auto width = static_cast<int>(jam_.size());
     std::vector<Value*> rows;
     for (int lane = 0; lane < lane_count; ++lane) {
       Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateAdd(index, number(lane)), access.lane_stride));
-      rows.push_back(b_.CreateAlignedLoad(memory_type(context_, dtype, lane_count), at, llvm::Align(size_of(dtype))));
+      auto* type = llvm::FixedVectorType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(width));
+      rows.push_back(b_.CreateAlignedLoad(type, at, llvm::Align(size_of(dtype))));
     }
-    tiles_[&item] = transposed(b_, std::move(rows));
+    tiles_[&item] = width == lane_count ? transposed(b_, std::move(rows)) : columns_of(b_, std::move(rows), width);
   }
 }
 

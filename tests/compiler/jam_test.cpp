@@ -49,3 +49,27 @@ TEST_CASE("column folds of doubles and integers, of transposed, reversed and off
     check_bits({sum(x, 0), min(x, 0)}, {x}, {Array(wavy(f64, {n, m}).flip(0))});
   }
 }
+
+TEST_CASE("folds over a few elements, along rows and columns, have the bits of the interpreter") {
+  for (Index few = 1; few <= 18; ++few)
+    for (Index n : {1, 16, 50, 1100}) {
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", few}), y = g.input("y", f32, {few, "n"}), w = g.input("w", f32, {few});
+      const std::vector<Array> arrays{wavy(f32, {n, few}), wavy(f32, {few, n}), wavy(f32, {few})};
+      check_bits({sum(x, 1), prod(1.0f + x, 1), max(x * w, 1)}, {x, w}, {arrays[0], arrays[2]});
+      check_bits({sum(y, 0), prod(1.0f + y, 0), min(y * expand_dims(w, 1), 0), any(y > 0.9f, 0)}, {y, w}, {arrays[1], arrays[2]});
+      check_bits({sum(x * permute_dims(y, {1, 0}), 1), mean(square(x), 1)}, {x, y}, {arrays[0], arrays[1]});
+    }
+}
+
+TEST_CASE("folds over a few doubles and integers, of views with gaps and in nests of three axes") {
+  for (Index few : {2, 3, 4, 7, 16}) {
+    Graph g;
+    const Expr x = g.input("x", f64, {"n", few}), k = g.input("k", i32, {"n", few}), t = g.input("t", f32, {"a", few, "b"});
+    check_bits({sum(x, 1), max(x, 1), sum(x * cast(k, f64), 1)}, {x, k}, {wavy(f64, {77, few}), wavy(i32, {77, few})});
+    check_bits({sum(x, 1), prod(x, 1)}, {x}, {Array(wavy(f64, {200, few + 3}).slice(1, 2, few))});
+    check_bits({sum(x, 1), min(x, 1)}, {x}, {Array(wavy(f64, {200, few}).flip(1))});
+    check_bits({sum(k, 1), max(k, 1)}, {k}, {wavy(i32, {77, few})});
+    check_bits({sum(t, 1), max(t, 1), sum(t, {0, 1})}, {t}, {wavy(f32, {5, few, 70})});
+  }
+}
