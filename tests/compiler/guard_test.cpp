@@ -1,0 +1,69 @@
+// Compiled code touches no byte outside its arrays: each array ends, or begins, where memory that cannot be read does.
+#include <weft/weft.h>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+// A copy of an array next to a page without access.
+Array guarded(const Array& array, bool at_end) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), bytes = static_cast<std::size_t>(array.size()) * size_of(array.dtype());
+  const std::size_t inside = (bytes + page - 1) / page * page, whole = inside + 2 * page;
+  void* const memory = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  auto* const first = static_cast<std::byte*>(memory) + page;
+  REQUIRE(mprotect(memory, page, PROT_NONE) == 0);
+  REQUIRE(mprotect(first + inside, page, PROT_NONE) == 0);
+  std::byte* const data = at_end ? first + (inside - bytes) : first;
+  std::memcpy(data, array.data(), bytes);
+  return Array::borrow(View(data, array.dtype(), array.shape(), Order::c), std::shared_ptr<void>(memory, [whole](void* block) { munmap(block, whole); }));
+}
+
+Array counted(DType dtype, const Dims& shape) {
+  Array array(f64, shape);
+  for (Index k = 0; k < array.size(); ++k) array.data<double>()[k] = static_cast<double>(k % 113) / 8;
+  Graph g;
+  const Expr x = g.input("x", f64, Shape(shape.begin(), shape.end()));
+  return interpret({cast(x, dtype)}, {x}, {array})[0];
+}
+
+void check_guarded(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays) {
+  for (Index cache_bytes : {Index{0}, Index{1}}) {
+    const Function f = compile(outputs, inputs, {.threads = 1, .cache_bytes = cache_bytes});
+    const std::vector<Array> expected = f(arrays);
+    for (bool at_end : {false, true}) {
+      std::vector<Array> in, out;
+      for (const Array& array : arrays) in.push_back(guarded(array, at_end));
+      for (const Array& array : expected) out.push_back(guarded(array, at_end));
+      f.run(in, out);
+      for (std::size_t k = 0; k < out.size(); ++k) CHECK(difference(out[k], expected[k]) == "");
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("vector loops, folds, tiles and thin folds stay inside their arrays") {
+  for (DType dtype : {f32, f64, u8, f16})
+    for (Index n : {1, 17, 50})
+      for (Index m : {1, 4, 7, 33}) {
+        CAPTURE(to_text(dtype));
+        CAPTURE(n);
+        CAPTURE(m);
+        Graph g;
+        const Expr x = g.input("x", dtype, {n, m}), y = g.input("y", dtype, {m, n}), w = g.input("w", dtype, {m});
+        const std::vector<Array> arrays{counted(dtype, {n, m}), counted(dtype, {m, n}), counted(dtype, {m})};
+        check_guarded({x + w, permute_dims(y, {1, 0}) + x}, {x, y, w}, arrays);
+        check_guarded({sum(x, 1), max(x, 0), sum(y, 0), sum(x)}, {x, y}, {arrays[0], arrays[1]});
+        check_guarded({flip(x, 1) + w, sum(permute_dims(y, {1, 0}) * x, 1)}, {x, y, w}, arrays);
+      }
+}
+#endif
