@@ -23,29 +23,29 @@ V half_pi_low(const V& x) {
 }
 
 // asin(a) is asin itself for a <= 1/2 and pi/2 - 2 asin(sqrt((1 - a) / 2)) above. value + rest is asin of the argument in use,
-// doubled above 1/2.
+// doubled above 1/2 and there less half_pi_low.
 template <LaneType V>
 struct AsinParts {
-  typename V::Mask small;
+  typename V::Mask large;
   V value, rest;
 };
 
 template <LaneType V>
 AsinParts<V> asin_parts(const V& a) {
   const V half = a.like(0.5), zero = a.like(0);
-  const auto small = a <= half;
-  const V z = select(small, a * a, fma(a, -half, half)), root = sqrt(z);
-  const V root_error = fma(-root, root, z) * rough_inverse(root);  // twice the error of the root
-  const V value = select(small, a, root + root);
-  return {small, value, fma(value, asin_tail(z), select(small, zero, root_error))};
+  const auto large = a > half;
+  const V z = select(large, fma(a, -half, half), a * a), root = sqrt(z);
+  const V error = fma(fma(-root, root, z), rough_inverse(root), -half_pi_low(a));  // of the doubled root
+  const V value = select(large, root + root, a);
+  return {large, value, fma(value, asin_tail(z), select(large, error, zero))};
 }
 
 // asin(x). f32 0.73 ULP, f64 0.65 ULP. asin(-0) = -0, NaN outside [-1, 1].
 template <LaneType V>
 V asin(const V& x) {
   const auto p = asin_parts(abs(x));
-  const V high = half_pi(x) - p.value, low = ((half_pi(x) - high) - p.value) + (half_pi_low(x) - p.rest);
-  return copysign(select(p.small, p.value + p.rest, high + low), x);
+  const V high = half_pi(x) - p.value, low = ((half_pi(x) - high) - p.value) - p.rest;
+  return copysign(select(p.large, high + low, p.value + p.rest), x);
 }
 
 // acos(x). f32 0.70 ULP, f64 0.62 ULP. acos(1) = +0, NaN outside [-1, 1].
@@ -53,13 +53,13 @@ template <LaneType V>
 V acos(const V& x) {
   const auto p = asin_parts(abs(x));
   const V zero = x.like(0), two = x.like(2);
-  // pi/2 - asin(x), or 0 + value, or pi - value: `turns` halves of pi, minus or plus the parts.
+  // pi/2 - asin(x), or 0 + value, or pi - value. half_pi_low is added once: the rest lacks it where pi or 0 is the base.
   const auto negative = x < zero;
-  const V turns = select(p.small, x.like(1), select(negative, two, zero));
-  const auto sign = select(p.small, sign_bit(x), sign_bit(x) ^ to_bits(x.like(-0.0)));
+  const V base = select(p.large, select(negative, two * half_pi(x), zero), half_pi(x));
+  const auto sign = select(p.large, sign_bit(x) ^ to_bits(x.like(-0.0)), sign_bit(x));
   const V value = from_bits(to_bits(p.value) ^ sign), rest = from_bits(to_bits(p.rest) ^ sign);
-  const V base = turns * half_pi(x), high = base - value;
-  return high + (((base - high) - value) + fma(turns, half_pi_low(x), -rest));
+  const V high = base - value;
+  return high + (((base - high) - value) + (half_pi_low(x) - rest));
 }
 
 // (atan(t) - t) / t for z = t^2 in [0, 1]
