@@ -40,7 +40,7 @@ AsinParts<V> asin_parts(const V& a) {
   return {large, value, fma(value, asin_tail(z), select(large, error, zero))};
 }
 
-// asin(x). f32 0.73 ULP, f64 0.65 ULP. asin(-0) = -0, NaN outside [-1, 1].
+// asin(x). f32 0.72 ULP, f64 0.65 ULP. asin(-0) = -0, NaN outside [-1, 1].
 template <LaneType V>
 V asin(const V& x) {
   const auto p = asin_parts(abs(x));
@@ -48,7 +48,7 @@ V asin(const V& x) {
   return copysign(select(p.large, high + low, p.value + p.rest), x);
 }
 
-// acos(x). f32 0.70 ULP, f64 0.62 ULP. acos(1) = +0, NaN outside [-1, 1].
+// acos(x). f32 0.68 ULP, f64 0.64 ULP. acos(1) = +0, NaN outside [-1, 1].
 template <LaneType V>
 V acos(const V& x) {
   const auto p = asin_parts(abs(x));

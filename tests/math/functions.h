@@ -44,7 +44,7 @@ inline const UnaryCase unary_cases[] = {
     WEFT_UNARY_CASE(softplus, reference_softplus, 1.0, 1.0),
     WEFT_UNARY_CASE(sin, std::sin, 0.9, 1.1),
     WEFT_UNARY_CASE(cos, std::cos, 0.9, 1.2),
-    WEFT_UNARY_CASE(tan, std::tan, 0.9, 1.2),
+    WEFT_UNARY_CASE(tan, std::tan, 1.0, 1.2),
     WEFT_UNARY_CASE(exp2, std::exp2, 0.9, 1.1),
     WEFT_UNARY_CASE(log2, std::log2, 0.9, 0.9),
     WEFT_UNARY_CASE(log10, std::log10, 1.0, 1.0),
