@@ -21,17 +21,16 @@ V of_quadrants(const V& x, int quadrants, Finish finish) {
   });
 }
 
+// sin(turns * pi/2 + high - low) of floats.
 template <LaneType V>
-V sin_f32(const V& x, int quadrants, const typename V::Int& sign) {
-  return of_quadrants(x, quadrants, [&](const Reduced<V>& r) {
-    // Both series are about the middle of the range of the square: it and what they add to the value there carry smaller roundings.
-    const V &high = r.high, &low = r.low, u = fma(high, high, high.like(-0x1.377d2ap-2)), exact = fma(high + high, -low, u);
-    const V s = poly(u, {-0x1.990c22p-5, -0x1.4b1002p-3, 0x1.0b313p-7, -0x1.9924ecp-13});
-    const V c = poly(u, {-0x1.e66f3ep-2, 0x1.4b1002p-5, -0x1.643ff6p-10, 0x1.9931e4p-16});
-    const V sin = high + fma(high, s, -low), cos = fma(exact, c, u.like(0x1.b414f4p-1));
-    const V chosen = select((r.turns & x.int_like(1)) == x.int_like(0), sin, cos);
-    return from_bits(to_bits(chosen) ^ (((r.turns << 30) ^ sign) & to_bits(x.like(-0.0))));
-  });
+V sin_f32(const Reduced<V>& r) {
+  // Both series are about the middle of the range of the square: it and what they add to the value there carry smaller roundings.
+  const V &high = r.high, &low = r.low, u = fma(high, high, high.like(-0x1.377d2ap-2)), exact = fma(high + high, -low, u);
+  const V s = poly(u, {0x1.990c22p-5, 0x1.4b1002p-3, -0x1.0b313p-7, 0x1.9924ecp-13});
+  const V c = poly(u, {-0x1.e66f3ep-2, 0x1.4b1002p-5, -0x1.643ff6p-10, 0x1.9931e4p-16});
+  const V sin = high - fma(high, s, low), cos = fma(exact, c, u.like(0x1.b414f4p-1));  // -0 stays -0
+  const V chosen = select((r.turns & u.int_like(1)) == u.int_like(0), sin, cos);
+  return from_bits(to_bits(chosen) ^ ((r.turns << 30) & to_bits(u.like(-0.0))));
 }
 
 // sin(high - low), |high| < 1.58, as high times a polynomial in its square, about the middle of the range and of the values.
@@ -47,19 +46,20 @@ V sin_f64(const Reduced<V>& r) {
 // sin(x). f32 0.84 ULP, f64 1.05 ULP, every finite x. sin(-0) = -0, sin(+-inf) = NaN.
 template <LaneType V>
 V sin(const V& x) {
-  if (x.bits() == 32) return sin_f32(x, 0, to_bits(x));
-  // |turns| < 2^28 change only the lowest bits of `shifted`.
-  const V shift = x.like(0x1.8p52 + 0x1p28), shifted = fma(x, x.like(0x1.45f306dc9c883p-2), shift);
-  const auto low_bits = x.int_like(0x1fffffff);
-  const Multiples whole{1, 0};
-  return rare(!((to_bits(shifted) | low_bits) == (to_bits(round_shift(x)) | low_bits)), sin_f64(reduce(x, whole, shifted - shift, to_bits(shifted))),
-              [&] { return from_bits(to_bits(sin_f64(reduce_huge(x, whole))) ^ sign_bit(x)); });
+  const bool f32 = x.bits() == 32;
+  const auto finish = [&](const Reduced<V>& r) { return f32 ? sin_f32(r) : sin_f64(r); };
+  const Multiples of{f32 ? 0.5 : 1, 0};
+  // |turns| < 2^11 or 2^28 change only the lowest bits of `shifted`.
+  const V shift = constant(x, 0x1.8p23 + 0x1p11, 0x1.8p52 + 0x1p28), shifted = fma(x, constant(x, 0x1.45f306dc9c883p-1, 0x1.45f306dc9c883p-2), shift);
+  const auto low_bits = x.int_like(f32 ? 0xfff : 0x1fffffff);
+  const auto usual = (to_bits(shifted) | low_bits) == (to_bits(round_shift(x)) | low_bits);
+  return rare(!usual, finish(reduce(x, of, shifted - shift, to_bits(shifted))), [&] { return from_bits(to_bits(finish(reduce_huge(x, of))) ^ sign_bit(x)); });
 }
 
 // cos(x). f32 0.84 ULP, f64 1.13 ULP, every finite x. cos(+-inf) = NaN.
 template <LaneType V>
 V cos(const V& x) {
-  if (x.bits() == 32) return sin_f32(x, 1, x.int_like(0));
+  if (x.bits() == 32) return of_quadrants(x, 1, [](const Reduced<V>& r) { return sin_f32(r); });
   // |x| / pi with seven bits after the point; those become 1/2. `past`: bits that turns from 2^28 on reach, or set in the exponent.
   const V a = abs(x), shift = x.like(0x1.8p45);
   const auto quotient = to_bits(fma(a, a.like(0x1.45f306dc9c883p-2), shift)), past = quotient & a.int_like(0x3d37fff800000000);
