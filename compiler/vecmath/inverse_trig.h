@@ -56,8 +56,8 @@ V acos(const V& x) {
   // pi/2 - asin(x), or 0 + value, or pi - value. half_pi_low is added once: the rest lacks it where pi or 0 is the base.
   const auto negative = x < zero;
   const V base = select(p.large, select(negative, two * half_pi(x), zero), half_pi(x));
-  const auto sign = select(p.large, sign_bit(x) ^ to_bits(x.like(-0.0)), sign_bit(x));
-  const V value = from_bits(to_bits(p.value) ^ sign), rest = from_bits(to_bits(p.rest) ^ sign);
+  const auto top = to_bits(x.like(-0.0)), sign = select(p.large, to_bits(x) ^ top, to_bits(x));
+  const V value = from_bits(to_bits(p.value) ^ (sign & top)), rest = from_bits(to_bits(p.rest) ^ (sign & top));
   const V high = base - value;
   return high + (((base - high) - value) + (half_pi_low(x) - rest));
 }
@@ -80,10 +80,10 @@ template <LaneType V>
 V atan(const V& x) {
   const V a = min_raw(x.like(0x1p100), abs(x)), zero = x.like(0), one = x.like(1);
   const auto large = a > one;
-  // Half the rounding error of 1/a: the derivative of atan is 1/2 where that error matters, near 1.
-  const V inverse = x.like(-1) / a, inverse_error = (inverse * x.like(0.5)) * fma(inverse, a, one);
+  // Half the rounding error of 1/a, and half_pi_low: the derivative of atan is 1/2 where that error matters, near 1.
+  const V inverse = x.like(-1) / a, inverse_error = fma(inverse * fma(inverse, a, one), x.like(0.5), half_pi_low(x));
   const V t = select(large, inverse, a);
-  const V base = select(large, half_pi(x), zero), base_low = select(large, half_pi_low(x) + inverse_error, zero);
+  const V base = select(large, half_pi(x), zero), base_low = select(large, inverse_error, zero);
   const V high = base + t, low = ((base - high) + t) + base_low;
   return copysign(high + fma(t, atan_tail(t * t), low), x);
 }
