@@ -9,9 +9,10 @@ template <LaneType V>
 V half_sinh_cosh(const V& a, bool cosh) {
   const auto x = split_exp(min_raw(constant(a, 89.5, 710.625), a));
   const int fraction = fraction_bits(a);
+  // `down` is 16 times as large as it counts: 2^-n has the bits of a number, or of zero, for the largest n too.
   const auto n = to_bits(x.shifted) << fraction, base = a.int_like(int64_t{exponent_bias(a) - 2} << fraction);
-  const V up = from_bits(base + n), down = select(x.n < a.like(60), from_bits(base - n), a.like(0));
-  const V plus = up + down, minus = up - down;
+  const V up = from_bits(base + n), down = from_bits(a.int_like(int64_t{exponent_bias(a) + 2} << fraction) - n), part = a.like(0x1p-4);
+  const V plus = fma(down, part, up), minus = fma(down, -part, up);
 
   const V r = x.r, z = r * r;
   const V odd = a.bits() == 32 ? poly(z, {0x1.5554acp-3, 0x1.122acp-7})
@@ -23,7 +24,7 @@ V half_sinh_cosh(const V& a, bool cosh) {
   const V sinh_rest = fma(r * z, odd, -x.n_low), cosh_rest = z * even;
   // The two largest terms are summed exactly.
   const V first = cosh ? plus : minus, second = cosh ? minus : plus;
-  const V first_low = cosh ? (up - plus) + down : (up - minus) - down;
+  const V first_low = fma(down, cosh ? part : -part, up - first);
   const V sum = fma(second, x.high, first), error = fma(second, x.high, first - sum) + first_low;
   return sum + fma(first, cosh_rest, fma(second, sinh_rest, error));
 }

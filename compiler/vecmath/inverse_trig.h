@@ -52,10 +52,8 @@ V asin(const V& x) {
 template <LaneType V>
 V acos(const V& x) {
   const auto p = asin_parts(abs(x));
-  const V zero = x.like(0), two = x.like(2);
   // pi/2 - asin(x), or 0 + value, or pi - value. half_pi_low is added once: the rest lacks it where pi or 0 is the base.
-  const auto negative = x < zero;
-  const V base = select(p.large, select(negative, two * half_pi(x), zero), half_pi(x));
+  const V base = select(p.large, half_pi(x) - copysign(half_pi(x), x), half_pi(x));
   const auto top = to_bits(x.like(-0.0)), sign = select(p.large, to_bits(x) ^ top, to_bits(x));
   const V value = from_bits(to_bits(p.value) ^ (sign & top)), rest = from_bits(to_bits(p.rest) ^ (sign & top));
   const V high = base - value;
