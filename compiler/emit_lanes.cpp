@@ -42,11 +42,10 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
       if (is_last_copy()) lane_store(*access, fold.dtype, index, step, mask, across_slots(fold, std::move(slots)));
       if (is_last_copy()) slots.clear();
     } else {
-      Value*& carried = jam_sums_[{&item, step}];
-      Value* acc = is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask) : carried;
+      Value* acc = is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask) : jam_sums_.at({&item, step});
       Value* sum = emit_combine(b_, fold.accumulator, fold.dtype, acc, value);
       if (is_last_copy()) lane_store(*access, fold.dtype, index, step, mask, sum);
-      else carried = sum;
+      else jam_sums_[{&item, step}] = sum;
     }
   }
 }

@@ -14,6 +14,7 @@
 
 #include "pipeline.h"
 #include "variant.h"
+#include "variant_key.h"
 
 namespace weft {
 
@@ -63,18 +64,6 @@ std::vector<NodeId> constant_arrays(const Graph& graph) {
   return ids;
 }
 
-void append_key(std::string& key, const View& array) {
-  for (int d = 0; d < array.rank(); ++d) {
-    const auto k = static_cast<std::size_t>(d);
-    key += "0ur*"[static_cast<int>(stride_class(array.strides()[k], array.shape()[k]))];
-    // Which other axis continues this one without a gap: axes that do are walked as one.
-    for (std::size_t inner = 0; inner < array.shape().size(); ++inner)
-      if (inner != k && array.shape()[k] > 1 && array.shape()[inner] > 1 && array.strides()[k] == array.strides()[inner] * array.shape()[inner])
-        key += std::to_string(inner);
-  }
-  key += ' ';
-}
-
 void check_output(const Graph& graph, std::size_t k, const View& array, const Bindings& bindings) {
   const Node& node = graph.node(graph.outputs[k]);
   const Dims expected = evaluate(node.shape(), bindings);
@@ -88,31 +77,10 @@ void check_output(const Graph& graph, std::size_t k, const View& array, const Bi
 
 }  // namespace
 
-namespace {
-
-// Whether stores past the caches pay, and are possible: the results begin whole lines of 64 bytes, along every axis but their fastest.
-bool stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes) {
-  constexpr Index line = 64;
-  const auto bytes = [](const Array& array) { return array.size() * static_cast<Index>(size_of(array.dtype())); };
-  Index total = 0;
-  for (const Array& array : inputs) total += bytes(array);
-  for (const Array& array : outputs) total += bytes(array);
-  if (total <= cache_bytes) return false;
-  return std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) {
-    if (reinterpret_cast<std::uintptr_t>(array.data()) % line != 0) return false;
-    return std::all_of(array.strides().begin(), array.strides().end(), [&](Index stride) { return stride == 1 || stride * static_cast<Index>(size_of(array.dtype())) % line == 0; });
-  });
-}
-
-}  // namespace
-
 std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bindings, const std::vector<Array>& inputs,
                                                             const std::vector<Array>& outputs) const {
-  std::string key;
-  for (const Array& array : inputs) append_key(key, array);
-  for (const Array& array : outputs) append_key(key, array);
-  const bool stream = stores_past_caches(inputs, outputs, options.cache_bytes > 0 ? options.cache_bytes : static_cast<Index>(machine_cache_bytes()));
-  if (stream) key += "past caches";
+  const bool stream = stores_past_caches(inputs, outputs, options.cache_bytes);
+  const std::string key = variant_key(inputs, outputs, stream);
   const std::scoped_lock lock(mutex);
   auto& variant = variants[key];
   if (!variant) {

@@ -4,27 +4,47 @@
 
 namespace weft::vecmath {
 
+// sinh(r) = r + r z odd and cosh(r) = 1 + z even, z = r^2, |r| <= ln2 / 2.
+template <LaneType V>
+struct SinhCoshSeries {
+  V odd, even;
+};
+
+template <LaneType V>
+SinhCoshSeries<V> sinh_cosh_series(const V& z) {
+  if (z.bits() == 32) return {poly(z, {0x1.5554acp-3, 0x1.122acp-7}), poly(z, {0x1p-1, 0x1.5554e2p-5, 0x1.6d5496p-10})};
+  return {poly(z, {0x1.5555555555559p-3, 0x1.111111110f6p-7, 0x1.a01a01b03d34cp-13, 0x1.71ddf74e0e476p-19, 0x1.af60c34b8722ap-26}),
+          poly(z, {0x1p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14fd2p-10, 0x1.a01a01ad98d4cp-16, 0x1.27e4cbc0dc78ep-22, 0x1.1f8c7b81ceb8p-29})};
+}
+
+// up = 2^(n - 2) and up plus or minus 2^(-n - 2), n >= 0 in the low bits of `shifted`. `down` is 16 times as large as it counts: so it
+// has the bits of a number, or of zero, for the largest n too.
+template <LaneType V>
+struct HalfPowers {
+  V up, down, plus, minus;
+  static constexpr double part = 0x1p-4;
+};
+
+template <LaneType V>
+HalfPowers<V> half_powers(const V& shifted) {
+  const int fraction = fraction_bits(shifted), bias = exponent_bias(shifted);
+  const auto n = to_bits(shifted) << fraction;
+  const V up = from_bits(shifted.int_like(int64_t{bias - 2} << fraction) + n), down = from_bits(shifted.int_like(int64_t{bias + 2} << fraction) - n);
+  const V part = shifted.like(HalfPowers<V>::part);
+  return {up, down, fma(down, part, up), fma(down, -part, up)};
+}
+
 // Half of sinh or cosh of a >= 0: with e^a = 2^n e^r both are (2^n + 2^-n) / 2 times one series in r and (2^n - 2^-n) / 2 times the other.
 template <LaneType V>
 V half_sinh_cosh(const V& a, bool cosh) {
   const auto x = split_exp(min_raw(constant(a, 89.5, 710.625), a));
-  const int fraction = fraction_bits(a);
-  // `down` is 16 times as large as it counts: 2^-n has the bits of a number, or of zero, for the largest n too.
-  const auto n = to_bits(x.shifted) << fraction, base = a.int_like(int64_t{exponent_bias(a) - 2} << fraction);
-  const V up = from_bits(base + n), down = from_bits(a.int_like(int64_t{exponent_bias(a) + 2} << fraction) - n), part = a.like(0x1p-4);
-  const V plus = fma(down, part, up), minus = fma(down, -part, up);
-
+  const auto power = half_powers(x.shifted);
   const V r = x.r, z = r * r;
-  const V odd = a.bits() == 32 ? poly(z, {0x1.5554acp-3, 0x1.122acp-7})
-                               : poly(z, {0x1.5555555555559p-3, 0x1.111111110f6p-7, 0x1.a01a01b03d34cp-13, 0x1.71ddf74e0e476p-19,
-                                          0x1.af60c34b8722ap-26});
-  const V even = a.bits() == 32 ? poly(z, {0x1p-1, 0x1.5554e2p-5, 0x1.6d5496p-10})
-                                : poly(z, {0x1p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14fd2p-10, 0x1.a01a01ad98d4cp-16,
-                                           0x1.27e4cbc0dc78ep-22, 0x1.1f8c7b81ceb8p-29});
+  const auto [odd, even] = sinh_cosh_series(z);
   const V sinh_rest = fma(r * z, odd, -x.n_low), cosh_rest = z * even;
   // The two largest terms are summed exactly.
-  const V first = cosh ? plus : minus, second = cosh ? minus : plus;
-  const V first_low = fma(down, cosh ? part : -part, up - first);
+  const V first = cosh ? power.plus : power.minus, second = cosh ? power.minus : power.plus;
+  const V first_low = fma(power.down, a.like(cosh ? power.part : -power.part), power.up - first);
   const V sum = fma(second, x.high, first), error = fma(second, x.high, first - sum) + first_low;
   return sum + fma(first, cosh_rest, fma(second, sinh_rest, error));
 }

@@ -1,0 +1,48 @@
+#include "variant_key.h"
+
+#include <algorithm>
+
+#include <weft/memory.h>
+
+#include "plan.h"
+
+namespace weft {
+namespace {
+
+void append_key(std::string& key, const View& array) {
+  for (int d = 0; d < array.rank(); ++d) {
+    const auto k = static_cast<std::size_t>(d);
+    key += "0ur*"[static_cast<int>(stride_class(array.strides()[k], array.shape()[k]))];
+    // Which other axis continues this one without a gap: axes that do are walked as one.
+    for (std::size_t inner = 0; inner < array.shape().size(); ++inner)
+      if (inner != k && array.shape()[k] > 1 && array.shape()[inner] > 1 && array.strides()[k] == array.strides()[inner] * array.shape()[inner])
+        key += std::to_string(inner);
+  }
+  key += ' ';
+}
+
+}  // namespace
+
+bool stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes) {
+  constexpr Index line = 64;
+  if (cache_bytes == 0) cache_bytes = static_cast<Index>(machine_cache_bytes());
+  const auto bytes = [](const Array& array) { return array.size() * static_cast<Index>(size_of(array.dtype())); };
+  Index total = 0;
+  for (const Array& array : inputs) total += bytes(array);
+  for (const Array& array : outputs) total += bytes(array);
+  if (total <= cache_bytes) return false;
+  return std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) {
+    if (reinterpret_cast<std::uintptr_t>(array.data()) % line != 0) return false;
+    return std::all_of(array.strides().begin(), array.strides().end(), [&](Index stride) { return stride == 1 || stride * static_cast<Index>(size_of(array.dtype())) % line == 0; });
+  });
+}
+
+std::string variant_key(const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool stream) {
+  std::string key;
+  for (const Array& array : inputs) append_key(key, array);
+  for (const Array& array : outputs) append_key(key, array);
+  if (stream) key += "past caches";
+  return key;
+}
+
+}  // namespace weft
