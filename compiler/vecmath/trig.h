@@ -7,17 +7,16 @@
 
 namespace weft::vecmath {
 
-// finish(r) of r = |x| less multiples of pi/2, `quadrants` added to their number. NaN for an infinity.
+// finish(r) of r = x less multiples of pi * scale, `ahead` added to their number. For huge x: as for |x|, then the sign of x where `odd`.
+// NaN for an infinity.
 template <LaneType V, class Finish>
-V of_quadrants(const V& x, int quadrants, Finish finish) {
-  const V a = abs(x), shift = constant(a, 0x1.8p23 + quadrants, 0x1.8p52 + quadrants), shifted = fma(a, a.like(0x1.45f306dc9c883p-1), shift);
-  // Turns from 2^11 or 2^29 on show in bits of the exponent that are clear for fewer, or below them.
-  const auto past = to_bits(shifted) & a.int_like(a.bits() == 32 ? 0x34bff800 : 0x3cc7ffffe0000000);
-  const Multiples quarters{0.5, 0};
-  return rare(!(past == a.int_like(0)), finish(reduce(a, quarters, shifted - shift, to_bits(shifted))), [&] {
-    auto r = reduce_huge(a, quarters);
-    r.turns = r.turns + a.int_like(quadrants);
-    return finish(r);
+V of_turns(const V& x, double scale, int ahead, bool odd, Finish finish) {
+  const Multiples of{scale, 0};
+  const Turns<V> turns = count_turns(x, scale, ahead);
+  return rare(turns.past, finish(reduce(x, of, turns.count, turn_unit(x), turns.bits)), [&] {
+    auto r = reduce_huge(x, of);
+    r.turns = r.turns + x.int_like(ahead);
+    return odd ? from_bits(to_bits(finish(r)) ^ sign_bit(x)) : finish(r);
   });
 }
 
@@ -47,25 +46,19 @@ V sin_f64(const Reduced<V>& r) {
 template <LaneType V>
 V sin(const V& x) {
   const bool f32 = x.bits() == 32;
-  const auto finish = [&](const Reduced<V>& r) { return f32 ? sin_f32(r) : sin_f64(r); };
-  const Multiples of{f32 ? 0.5 : 1, 0};
-  // |turns| < 2^11 or 2^28 change only the lowest bits of `shifted`.
-  const V shift = constant(x, 0x1.8p23 + 0x1p11, 0x1.8p52 + 0x1p28), shifted = fma(x, constant(x, 0x1.45f306dc9c883p-1, 0x1.45f306dc9c883p-2), shift);
-  const auto low_bits = x.int_like(f32 ? 0xfff : 0x1fffffff);
-  const auto usual = (to_bits(shifted) | low_bits) == (to_bits(round_shift(x)) | low_bits);
-  return rare(!usual, finish(reduce(x, of, shifted - shift, to_bits(shifted))), [&] { return from_bits(to_bits(finish(reduce_huge(x, of))) ^ sign_bit(x)); });
+  return of_turns(x, f32 ? 0.5 : 1, 0, true, [&](const Reduced<V>& r) { return f32 ? sin_f32(r) : sin_f64(r); });
 }
 
 // cos(x). f32 0.84 ULP, f64 1.13 ULP, every finite x. cos(+-inf) = NaN.
 template <LaneType V>
 V cos(const V& x) {
-  if (x.bits() == 32) return of_quadrants(x, 1, [](const Reduced<V>& r) { return sin_f32(r); });
+  if (x.bits() == 32) return of_turns(x, 0.5, 1, false, [](const Reduced<V>& r) { return sin_f32(r); });
   // |x| / pi with seven bits after the point; those become 1/2. `past`: bits that turns from 2^28 on reach, or set in the exponent.
   const V a = abs(x), shift = x.like(0x1.8p45);
   const auto quotient = to_bits(fma(a, a.like(0x1.45f306dc9c883p-2), shift)), past = quotient & a.int_like(0x3d37fff800000000);
   const V shifted = from_bits((quotient & a.int_like(-128)) | a.int_like(64));
   const Multiples halves{1, 0.5};
-  return rare(!(past == a.int_like(0)), -sin_f64(reduce(a, halves, shifted - shift, shift_right_logical(quotient, 7))),
+  return rare(!(past == a.int_like(0)), -sin_f64(reduce(a, halves, shifted - shift, 1, shift_right_logical(quotient, 7))),
               [&] { return -sin_f64(reduce_huge(a, halves)); });
 }
 
@@ -91,13 +84,13 @@ V tan_rest(const V& high, const V& low) {
 // tan(x). f32 1.00 ULP, f64 1.14 ULP, every finite x. tan(-0) = -0, tan(+-inf) = NaN.
 template <LaneType V>
 V tan(const V& x) {
-  return of_quadrants(x, 0, [&](const Reduced<V>& r) {
+  return of_turns(x, 0.5, 0, true, [&](const Reduced<V>& r) {
     const V rest = tan_rest(r.high, -r.low), t = r.high + rest;
     // Odd quadrants: -1 / (high + rest), corrected once.
     const V q = x.like(-1) / t;
     const V inverse = fma(q, fma(q, rest, fma(q, r.high, x.like(1))), q);
     const auto odd = r.turns & x.int_like(1);
-    return from_bits(to_bits(select(odd == x.int_like(0), t, inverse)) ^ sign_bit(x));
+    return select(odd == x.int_like(0), t, inverse);
   });
 }
 

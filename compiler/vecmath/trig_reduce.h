@@ -16,17 +16,45 @@ struct Reduced {
   typename V::Int turns;
 };
 
-// For n = turns + offset, |n| < 2^11 (f32) or 2^29 (f64). pi in three parts: x less n times the first is exact, or nearly so for an
-// offset; what the second loses goes to `low`. -0 stays -0.
+// ulp(2).
 template <LaneType V>
-Reduced<V> reduce(const V& x, const Multiples& of, const V& n, const typename V::Int& turns) {
+double turn_unit(const V& x) {
+  return x.bits() == 32 ? 0x1p-22 : 0x1p-51;
+}
+
+// The multiple of pi * scale next to x, counted by the lowest bits of a number just above 2: `bits`; `count` holds it times turn_unit.
+template <LaneType V>
+struct Turns {
+  V count;
+  typename V::Int bits;
+  typename V::Mask past;  // |multiple| >= 2^11 (f32) or 2^28, or x is no number: the number has another exponent or higher bits set
+};
+
+// Without an absolute value: what holds for x holds for -x. `ahead` is added to `bits`, not to `count`.
+template <LaneType V>
+Turns<V> count_turns(const V& x, double scale, int ahead) {
+  const double ulp = turn_unit(x), zero = 2 + (x.bits() == 32 ? 0x1p-11 : 0x1p-23);
+  const V turned = fma(x, x.like(0x1.45f306dc9c883p-2 / scale * ulp), x.like(zero + ahead * ulp));
+  const auto others = x.int_like(x.bits() == 32 ? 0xbffff000 : 0xbfffffffe0000000);
+  return {turned - x.like(zero + ahead * ulp), to_bits(turned), !((to_bits(turned) & others) == x.int_like(0))};
+}
+
+// x less n = count / unit multiples, |n| < 2^11 (f32) or 2^29 (f64). pi in three parts: x less n times the first is exact, or nearly so for
+// an offset; what the second loses goes to `low`. -0 stays -0.
+template <LaneType V>
+Reduced<V> reduce(const V& x, const Multiples& of, const V& count, double unit, const typename V::Int& turns) {
   const bool f32 = x.bits() == 32;
-  const V upper = x.like((f32 ? -0x1.921fb4p1 : -0x1.921fb54442d18p1) * of.scale), part = x.like((f32 ? 0x1.444p-23 : 0x1.1a62633145c06p-53) * of.scale);
-  const V first = fma(n, upper, x), middle = n * part, high = first - middle;
-  V low = middle - (first - high);
-  if (!f32) low = low + fma(n, part, -middle);  // f32: the product is exact
-  if (of.offset != 0) low = low - (fma(n, upper, -first) + x);
-  return {high, fma(n, x.like((f32 ? 0x1.68c234p-38 : 0x1.c1cd129024e08p-106) * of.scale), low), turns};
+  const double scale = of.scale / unit;
+  const V upper = x.like((f32 ? -0x1.921fb4p1 : -0x1.921fb54442d18p1) * scale), part = x.like((f32 ? 0x1.444p-23 : 0x1.1a62633145c06p-53) * scale);
+  const V rest = x.like((f32 ? 0x1.68c234p-38 : 0x1.c1cd129024e08p-106) * scale), first = fma(count, upper, x);
+  if (f32) {  // count * part is exact, so `high` and `low` are
+    const V high = fma(-count, part, first);
+    return {high, fma(count, rest, fma(count, part, high - first)), turns};
+  }
+  const V middle = count * part, high = first - middle;
+  V low = (middle - (first - high)) + fma(count, part, -middle);
+  if (of.offset != 0) low = low - (fma(count, upper, -first) + x);
+  return {high, fma(count, rest, low), turns};
 }
 
 // |x| for any x past those. 2/pi mod 4 of the power of two in x comes from a table as four parts; its significand times these is summed
