@@ -86,6 +86,7 @@ class KernelEmitter {
   void emit_lane_body(const Loop& loop, Value* index, int steps, Value* mask);
   void emit_lane_items(const Loop& loop, Value* index, int steps, Value* mask);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask);
+  std::vector<Value*> emit_lane_compute(const Compute& compute, int steps);
   int interleave(const Loop& loop) const;
   bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
 

@@ -1,13 +1,16 @@
 // Innermost loops as vectors: whole steps of 16 lanes (several interleaved), then masked steps for the rest.
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_kernel.h"
+#include "schedule.h"
 
 namespace weft {
 
 using llvm::Value;
 
 namespace {
+constexpr int long_function = 12;     // op_cost from which an op is no handful of instructions
 constexpr int masked_only = 160;      // bodies so large are emitted once, with masks: compile time counts more
 }
 
@@ -55,6 +58,35 @@ void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, Va
   else emit_jammed_items(loop, index, steps, mask);
 }
 
+// Long functions work on all steps at once, as one wide vector: their instructions alternate, and one branch serves all rare cases.
+std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int steps) {
+  const DType result = program_.values[static_cast<std::size_t>(compute.result)];
+  std::vector<DType> dtypes;
+  std::vector<std::vector<Value*>> operands;     // by step
+  for (const Arg& arg : compute.args) dtypes.push_back(dtype_of_arg(arg));
+  for (int step = 0; step < steps; ++step) {
+    operands.emplace_back();
+    for (const Arg& arg : compute.args) operands.back().push_back(pack(arg, step));
+  }
+  if (steps > 1 && op_cost(compute.op) >= long_function) {
+    std::vector<Value*> wide;
+    for (std::size_t k = 0; k < compute.args.size(); ++k) {
+      std::vector<Value*> parts;
+      for (const auto& of_step : operands) parts.push_back(of_step[k]);
+      wide.push_back(llvm::concatenateVectors(b_, parts));
+    }
+    Value* all = emit_op(b_, compute.op, wide, dtypes, result, fast_math_);
+    std::vector<Value*> made;
+    for (int step = 0; step < steps; ++step) made.push_back(b_.CreateShuffleVector(all, llvm::createSequentialMask(step * lane_count, lane_count, 0)));
+    return made;
+  }
+  const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]);
+  std::vector<Value*> made;
+  for (const auto& of_step : operands)
+    made.push_back(by_invariant ? divide_by_invariant(of_step[0], compute.args[1]) : emit_op(b_, compute.op, of_step, dtypes, result, fast_math_));
+  return made;
+}
+
 void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, Value* mask) {
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) packs_[static_cast<std::size_t>(load->result)].clear();
@@ -82,17 +114,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, V
       }
       packs_[static_cast<std::size_t>(load->result)] = std::move(made);
     } else if (auto* compute = std::get_if<Compute>(&item)) {
-      const DType result = program_.values[static_cast<std::size_t>(compute->result)];
-      std::vector<Value*> made;
-      std::vector<DType> dtypes;
-      for (const Arg& arg : compute->args) dtypes.push_back(dtype_of_arg(arg));
-      for (int step = 0; step < steps; ++step) {
-        std::vector<Value*> operands;
-        for (const Arg& arg : compute->args) operands.push_back(pack(arg, step));
-        const bool by_invariant = compute->op == Op::divide && is_invariant(compute->args[1]) && !is_invariant(compute->args[0]);
-        made.push_back(by_invariant ? divide_by_invariant(operands[0], compute->args[1]) : emit_op(b_, compute->op, operands, dtypes, result, fast_math_));
-      }
-      packs_[static_cast<std::size_t>(compute->result)] = std::move(made);
+      packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(*compute, steps);
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
       auto access = accesses_.find(key);
       emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, mask);

@@ -84,6 +84,10 @@ HostLane<T> table_lookup(const LaneTable& table, HostInt<T> i) {
   return {static_cast<T>(table.values[table.wraps ? i.v & (table.size - 1) : i.v])};
 }
 
+template <class T, class Value, class Slow>
+Value rare(HostInt<T> bits, const Value& fast, Slow slow) {
+  return bits.v ? slow() : fast;
+}
 template <class Value, class Slow>
 Value rare(HostMask mask, const Value& fast, Slow slow) {
   return mask.v ? slow() : fast;

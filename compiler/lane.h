@@ -23,6 +23,7 @@
 //                              m = 1, e = -inf for x = 0 and e = +inf for x = inf; e = NaN for NaN; m = NaN and any e for x < 0
 //   rare(mask, fast, slow)     `fast`, but slow() in the lanes of the mask; slow() runs only if some lane is set.
 //                              fast: a V, or a std::array of V; slow returns the same type
+//   rare(bits, fast, slow)     the same for lanes where bits (an Int) are not 0: one test for several registers, so cheaper
 //
 // Every operation works lane by lane and is exactly defined, so a function gives the same bits at every vector width. This is
 // why approximate reciprocals, whose bits depend on the CPU, are not in the list.

@@ -52,6 +52,11 @@ Value* concatenate(llvm::IRBuilderBase* builder, Value* low, Value* high) {
   return builder->CreateShuffleVector(low, high, mask);
 }
 
+Value* either_half(llvm::IRBuilderBase* builder, Value* v) {
+  const int half = lane_count(v->getType()) / 2;
+  return builder->CreateOr(take(builder, v, 0, half), take(builder, v, half, half));
+}
+
 // 512, 256 or 128 where the target has the AVX-512 instruction at this vector size; else 0.
 int avx512_size(const Lane& x) {
   const int size = x.bits() * x.width();
@@ -242,10 +247,24 @@ MantissaExponent<Lane> split_power(const Lane& x, double least) {
   return {mantissa, select(mantissa < one, floor_log + one, floor_log)};
 }
 
+// The test is of one register: halves of a wider vector are joined first.
 RareBlock::RareBlock(const LaneMask& mask) : mask_(mask), before_(mask.builder->GetInsertBlock()) {
-  auto* builder = mask.builder;
+  auto* any = mask.value;
+  while (lane_count(any->getType()) > 16) any = either_half(mask.builder, any);
+  open(any);
+}
+
+RareBlock::RareBlock(const LaneInt& bits) : mask_{nullptr, bits.builder}, before_(bits.builder->GetInsertBlock()) {
+  auto* any = bits.value;
+  while (any->getType()->getPrimitiveSizeInBits() > 512) any = either_half(bits.builder, any);
+  open(bits.builder->CreateIsNotNull(any));
+  mask_.value = bits.builder->CreateIsNotNull(bits.value);
+}
+
+void RareBlock::open(Value* any) {
+  auto* builder = mask_.builder;
   auto& context = builder->getContext();
-  auto* any = mask.value->getType()->isVectorTy() ? builder->CreateOrReduce(mask.value) : mask.value;
+  if (any->getType()->isVectorTy()) any = builder->CreateOrReduce(any);
   rare_ = llvm::BasicBlock::Create(context, "rare", before_->getParent());
   after_ = llvm::BasicBlock::Create(context, "after", before_->getParent());
   builder->CreateCondBr(any, rare_, after_, llvm::MDBuilder(context).createBranchWeights(1, 1 << 16));

@@ -79,28 +79,32 @@ MantissaExponent<Lane> split_power(const Lane& x, double least);
 class RareBlock {
  public:
   explicit RareBlock(const LaneMask& mask);
+  explicit RareBlock(const LaneInt& bits);
   // Ends the rare block (the first call), and gives slow in the lanes of the mask when it was run, else fast.
   void leave();
   Lane join(const Lane& fast, const Lane& slow);
+  const LaneMask& mask() const { return mask_; }
 
  private:
+  void open(llvm::Value* any);
+
   LaneMask mask_;
   llvm::BasicBlock *before_, *rare_, *after_;
 };
 
-template <class Slow>
-Lane rare(const LaneMask& mask, const Lane& fast, Slow slow) {
-  RareBlock block(mask);
-  const Lane merged = select(mask, slow(), fast);
+template <class Lanes, class Slow>
+Lane rare(const Lanes& where, const Lane& fast, Slow slow) {
+  RareBlock block(where);
+  const Lane merged = select(block.mask(), slow(), fast);
   block.leave();
   return block.join(fast, merged);
 }
 
-template <size_t n, class Slow>
-std::array<Lane, n> rare(const LaneMask& mask, std::array<Lane, n> fast, Slow slow) {
-  RareBlock block(mask);
+template <class Lanes, size_t n, class Slow>
+std::array<Lane, n> rare(const Lanes& where, std::array<Lane, n> fast, Slow slow) {
+  RareBlock block(where);
   std::array<Lane, n> merged = slow();
-  for (size_t k = 0; k < n; ++k) merged[k] = select(mask, merged[k], fast[k]);
+  for (size_t k = 0; k < n; ++k) merged[k] = select(block.mask(), merged[k], fast[k]);
   block.leave();
   for (size_t k = 0; k < n; ++k) fast[k] = block.join(fast[k], merged[k]);
   return fast;

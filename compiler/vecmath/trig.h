@@ -58,7 +58,7 @@ V cos(const V& x) {
   const auto quotient = to_bits(fma(a, a.like(0x1.45f306dc9c883p-2), shift)), past = quotient & a.int_like(0x3d37fff800000000);
   const V shifted = from_bits((quotient & a.int_like(-128)) | a.int_like(64));
   const Multiples halves{1, 0.5};
-  return rare(!(past == a.int_like(0)), -sin_f64(reduce(a, halves, shifted - shift, 1, shift_right_logical(quotient, 7))),
+  return rare(past, -sin_f64(reduce(a, halves, shifted - shift, 1, shift_right_logical(quotient, 7))),
               [&] { return -sin_f64(reduce_huge(a, halves)); });
 }
 

@@ -27,7 +27,7 @@ template <LaneType V>
 struct Turns {
   V count;
   typename V::Int bits;
-  typename V::Mask past;  // |multiple| >= 2^11 (f32) or 2^28, or x is no number: the number has another exponent or higher bits set
+  typename V::Int past;  // not 0: |multiple| >= 2^11 (f32) or 2^28, or x is no number: the number has another exponent or higher bits set
 };
 
 // Without an absolute value: what holds for x holds for -x. `ahead` is added to `bits`, not to `count`.
@@ -36,7 +36,7 @@ Turns<V> count_turns(const V& x, double scale, int ahead) {
   const double ulp = turn_unit(x), zero = 2 + (x.bits() == 32 ? 0x1p-11 : 0x1p-23);
   const V turned = fma(x, x.like(0x1.45f306dc9c883p-2 / scale * ulp), x.like(zero + ahead * ulp));
   const auto others = x.int_like(x.bits() == 32 ? 0xbffff000 : 0xbfffffffe0000000);
-  return {turned - x.like(zero + ahead * ulp), to_bits(turned), !((to_bits(turned) & others) == x.int_like(0))};
+  return {turned - x.like(zero + ahead * ulp), to_bits(turned), to_bits(turned) & others};
 }
 
 // x less n = count / unit multiples, |n| < 2^11 (f32) or 2^29 (f64). pi in three parts: x less n times the first is exact, or nearly so for
@@ -48,8 +48,8 @@ Reduced<V> reduce(const V& x, const Multiples& of, const V& count, double unit, 
   const V upper = x.like((f32 ? -0x1.921fb4p1 : -0x1.921fb54442d18p1) * scale), part = x.like((f32 ? 0x1.444p-23 : 0x1.1a62633145c06p-53) * scale);
   const V rest = x.like((f32 ? 0x1.68c234p-38 : 0x1.c1cd129024e08p-106) * scale), first = fma(count, upper, x);
   if (f32) {  // count * part is exact, so `high` and `low` are
-    const V high = fma(-count, part, first);
-    return {high, fma(count, rest, fma(count, part, high - first)), turns};
+    const V middle = count * part, high = first - middle;
+    return {high, fma(count, rest, middle - (first - high)), turns};
   }
   const V middle = count * part, high = first - middle;
   V low = (middle - (first - high)) + fma(count, part, -middle);
