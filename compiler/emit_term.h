@@ -81,13 +81,6 @@ inline const llvm::ConstantFP* plain_constant(Value* value) {
 inline llvm::Type* bits_type(const Term& a) {
   return a.value->getType()->getWithNewType(a.builder->getIntNTy(static_cast<unsigned>(8 * size_of(a.dtype))));
 }
-// Bits of equal numbers differ only in the sign of zero: `and` gives +0 if either is, `or` gives -0.
-inline Term equal_bits(Term a, Term b, bool conjunction) {
-  auto* bits = bits_type(a);
-  Value* x = a.builder->CreateBitCast(a.value, bits);
-  Value* y = a.builder->CreateBitCast(b.value, bits);
-  return a.with(a.builder->CreateBitCast(conjunction ? a.builder->CreateAnd(x, y) : a.builder->CreateOr(x, y), a.value->getType()));
-}
 inline Term extreme(Term a, Term b, bool larger) {
   if (!a.real()) return select(larger ? a > b : a < b, a, b);
   if (plain_constant(a.value)) std::swap(a, b);
@@ -95,8 +88,7 @@ inline Term extreme(Term a, Term b, bool larger) {
     if (larger && number->isZero()) return select(a <= b, b, a);
     return select(larger ? b > a : b < a, b, a);
   }
-  const Term chosen = select(a == b, equal_bits(a, b, larger), select(larger ? a > b : a < b, a, b));
-  return select(a.truth(a.builder->CreateFCmpUNO(a.value, b.value)), a + b, chosen);
+  return select(a.truth(a.builder->CreateFCmpUNO(a.value, b.value)), a + b, a.from(extreme_number(a.lane(), b.lane(), larger)));
 }
 inline Term max(Term a, Term b) { return extreme(a, b, true); }
 inline Term max(Term a, double b) { return extreme(a, a.like(b), true); }

@@ -208,6 +208,19 @@ Lane table_lookup(const LaneTable& table, const LaneInt& index) {
   return {builder->CreateMaskedGather(same_lanes(element, index_type), address, align), builder};
 }
 
+Lane extreme_number(const Lane& a, const Lane& b, bool larger) {
+  const int size = avx512_size(a);
+  if (!size || !has_feature(a.builder, "+avx512dq")) {
+    // Bits of equal numbers differ only in the sign of zero.
+    const LaneInt x = to_bits(a), y = to_bits(b);
+    return select(a == b, from_bits(larger ? x & y : x | y), select(larger ? a > b : a < b, a, b));
+  }
+  const auto id = by_size(a.bits() == 32, size,
+                          {Intrinsic::x86_avx512_mask_range_ps_512, Intrinsic::x86_avx512_mask_range_ps_256, Intrinsic::x86_avx512_mask_range_ps_128,
+                           Intrinsic::x86_avx512_mask_range_pd_512, Intrinsic::x86_avx512_mask_range_pd_256, Intrinsic::x86_avx512_mask_range_pd_128});
+  return call_masked(a, id, size, {a.value, b.value, a.builder->getInt32(larger ? 5 : 4)});
+}
+
 Lane scale_by_power(const Lane& p, const Lane& n) {
   if (is_wide(p)) {
     const Lane low = scale_by_power(half_of(p, 0), half_of(n, 0)), high = scale_by_power(half_of(p, 1), half_of(n, 1));

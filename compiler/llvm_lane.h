@@ -68,6 +68,7 @@ Lane trunc(const Lane& a);
 Lane round_even(const Lane& a);
 Lane min_raw(const Lane& a, const Lane& b);
 Lane max_raw(const Lane& a, const Lane& b);
+Lane extreme_number(const Lane& a, const Lane& b, bool larger);   // +0 lies above -0; where either is NaN: anything
 Lane select(const LaneMask& m, const Lane& a, const Lane& b);
 LaneInt to_bits(const Lane& a);
 Lane from_bits(const LaneInt& i);
