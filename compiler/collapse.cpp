@@ -1,11 +1,17 @@
 // Two axes become one where every array runs through both without a gap: an elementwise loop over [h, w, 3] is a loop over
 // h w 3 elements, with full vectors instead of three lanes. An extent of 1 says nothing about its stride, so it stays.
+//
+// What follows the inner axis alone, such as a gain for each channel, repeats along the merged one. That pays where the inner axis is
+// thin: a few vectors then hold all its repetitions.
 #include <algorithm>
+#include <numeric>
 
 #include "schedule.h"
 
 namespace weft {
 namespace {
+
+constexpr Index most_vectors = 7;        // f32 registers of one repeating operand; extents 2 to 8, 10, 12, 14, 16
 
 class Collapser {
  public:
@@ -45,12 +51,30 @@ class Collapser {
       if (!node.domain[static_cast<std::size_t>(between)].is(1)) return false;
     return outer_dim < inner_dim;
   }
+  // Whether arrays of one row of this axis may repeat: some whole number of vectors, not too many, holds whole rows.
+  bool is_thin(int inner) const {
+    const Extent& extent = nest_.axes[static_cast<std::size_t>(inner)].extent;
+    return extent.is_number() && extent.constant() <= 16 && extent.constant() / std::gcd(extent.constant(), Index{16}) <= most_vectors;
+  }
+  bool repeats_along(const AxisMap& map, const std::vector<int>& axes, int outer, int inner) const {
+    bool follows = false;
+    for (const AxisRef& ref : map) {
+      const int axis = ref.axis < 0 ? -1 : axes[static_cast<std::size_t>(ref.axis)];
+      if (axis == outer || (axis == inner && !ref.is_identity())) return false;
+      follows |= axis == inner;
+    }
+    return follows;
+  }
   bool can_merge(int outer, int inner) const {
+    const bool thin = is_thin(inner);
     for (const Placed& placed : nest_.nodes) {
       const Node& node = graph_.node(placed.node);
       const auto has = [&](int axis) { return std::find(placed.axes.begin(), placed.axes.begin() + node.kept, axis) != placed.axes.begin() + node.kept; };
       const auto folds = [&](int axis) { return std::find(placed.axes.begin() + node.kept, placed.axes.end(), axis) != placed.axes.end(); };
-      if (folds(outer) || folds(inner) || has(outer) != has(inner)) return false;
+      if (folds(outer) || folds(inner)) return false;
+      // Made again for every element, so it must be cheap.
+      const bool again = has(inner) && !has(outer) && thin && node.kind == Kind::apply && !schedule_.stored[placed.node.value] && node_cost(node) <= 4;
+      if (has(outer) != has(inner) && !again) return false;
       if (node.kind == Kind::update && has(outer)) return false;
       for (int axis : carried_axes(node))
         if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0 && (own == outer || own == inner)) return false;
@@ -64,7 +88,7 @@ class Collapser {
         if (reads_index) {
           for (const AxisRef& ref : map)
             if (ref.axis >= 0 && (placed.axes[static_cast<std::size_t>(ref.axis)] == outer || placed.axes[static_cast<std::size_t>(ref.axis)] == inner)) return false;
-        } else if (!runs_through(id, map, placed.axes, outer, inner)) {
+        } else if (!runs_through(id, map, placed.axes, outer, inner) && !(thin && node.kind == Kind::apply && repeats_along(map, placed.axes, outer, inner))) {
           return false;
         }
       }
@@ -72,7 +96,20 @@ class Collapser {
     }
     return true;
   }
+  void note_repeats(Placed& placed, int outer, int inner) {
+    const auto period = nest_.axes[static_cast<std::size_t>(inner)].extent;
+    for (int k = 0; k < graph_.arity(placed.node); ++k) {
+      const AxisMap& map = graph_.map(placed.node, k);
+      if (nest_.find(graph_.operand(placed.node, k)) || !repeats_along(map, placed.axes, outer, inner)) continue;
+      for (int d = 0; d < static_cast<int>(map.size()); ++d) {
+        const AxisRef& ref = map[static_cast<std::size_t>(d)];
+        const bool noted = std::any_of(placed.repeats.begin(), placed.repeats.end(), [&](const Repeat& repeat) { return repeat.operand == k && repeat.dim == d; });
+        if (!noted && ref.axis >= 0 && placed.axes[static_cast<std::size_t>(ref.axis)] == inner) placed.repeats.push_back({k, d, period.constant()});
+      }
+    }
+  }
   void merge(int outer, int inner) {
+    for (Placed& placed : nest_.nodes) note_repeats(placed, outer, inner);
     NestAxis& gone = nest_.axes[static_cast<std::size_t>(outer)];
     NestAxis& left = nest_.axes[static_cast<std::size_t>(inner)];
     left.extent = gone.extent * left.extent;

@@ -74,6 +74,7 @@ Value* KernelEmitter::index_of(const Buffer& buffer, const Subscript& subscript,
     return relative ? b_.CreateSub(start, tile_.begin) : start;
   }
   Value* index = axis_index_[static_cast<std::size_t>(subscript.axis)];
+  if (subscript.period > 0) return b_.CreateURem(index, number(subscript.period));
   if (buffer.place == Place::row && program_.is_tiled(subscript.axis)) index = b_.CreateSub(index, tile_.begin);
   return b_.CreateAdd(start, b_.CreateMul(index, number(subscript.step)));
 }

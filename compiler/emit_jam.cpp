@@ -50,7 +50,7 @@ void KernelEmitter::emit_thin(const Loop& serial) {
   for (const Item& item : serial.body)
     if (auto* lanes = std::get_if<Loop>(&item))
       for (const Item& inner : lanes->body)
-        if (auto* load = std::get_if<Load>(&inner); load && lies_across(*load, serial.var.axis, lanes->var.axis)) tiled_by_ = serial.var.axis;
+        if (lies_across(inner, serial.var.axis, lanes->var.axis) > 0) tiled_by_ = serial.var.axis;
   emit_together(serial, number(0), static_cast<int>(program_.axes[static_cast<std::size_t>(serial.var.axis)].extent.constant()), 1);
   tiled_by_ = -1;
   thin_ = false;
@@ -65,10 +65,15 @@ Value* KernelEmitter::across_slots(const Fold& fold, std::vector<Value*> slots) 
   return slots[0];
 }
 
+// The vector loop in a loop that has one.
+const Loop& KernelEmitter::lanes_of(const Loop& outer) {
+  return *std::get_if<Loop>(&*std::find_if(outer.body.begin(), outer.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }));
+}
+
 // The body of an outer loop for the elements first, first + spacing, .. at once.
 void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, Index spacing) {
   const auto axis = static_cast<std::size_t>(outer.var.axis);
-  const Loop& lanes = *std::get_if<Loop>(&*std::find_if(outer.body.begin(), outer.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }));
+  const Loop& lanes = lanes_of(outer);
   for (int copy = 0; copy < copies; ++copy) {
     axis_index_[axis] = b_.CreateAdd(first, number(copy * spacing));
     for (const Item& item : outer.body)
@@ -94,8 +99,8 @@ Value* KernelEmitter::emit_jam(const Loop& serial, Range range, int copies) {
   return rest;
 }
 
-void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, Value* mask) {
-  load_tiles(loop, index, mask);
+void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
+  load_tiles(loop, index, mask_of(masks, 0));
   for (jam_copy_ = 0; jam_copy_ < jam_.size(); ++jam_copy_) {
     JamCopy& copy = jam_[jam_copy_];
     const auto exchange = [&] {
@@ -106,10 +111,12 @@ void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps,
       std::swap(divisors_, copy.divisors);
     };
     exchange();
-    emit_lane_items(loop, index, steps, mask);
+    emit_lane_items(loop, index, steps, masks);
     exchange();
   }
+  store_tiles(loop, index);
   tiles_.clear();
+  carried_rows_.clear();
 }
 
 }  // namespace weft

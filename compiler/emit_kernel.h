@@ -18,6 +18,7 @@ struct LaneAccess {
   llvm::Value* base = nullptr;
   llvm::Value* lane_stride = nullptr;   // bytes, for StrideClass::other
   llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, such as the same place in the next unit
+  Index period = 0;                     // > 0: of so many elements, over and over
   StrideClass lane = StrideClass::unit;
   bool stream = false;                  // whole vectors are stored past the caches
 };
@@ -25,6 +26,10 @@ struct LaneAccess {
 struct Range {
   llvm::Value *begin, *end;
 };
+
+// Which lanes of each step lie inside the loop; empty: all.
+using Masks = std::vector<llvm::Value*>;
+inline llvm::Value* mask_of(const Masks& masks, int step) { return masks.empty() ? nullptr : masks[static_cast<std::size_t>(step)]; }
 
 // A divisor that does not change in a lanes loop: itself, its reciprocal, and how far the bits of |dividend| may lie above
 // those of 2^-90 for the fast quotient to be exact (0 if the divisor itself is out of range). With fast_math, instead, whether the
@@ -83,11 +88,16 @@ class KernelEmitter {
   void emit_lanes(const Loop& loop);
   void around_lanes(const std::function<void()>& loops);
   void emit_lane_range(const Loop& loop, Range range);
-  void emit_lane_body(const Loop& loop, Value* index, int steps, Value* mask);
-  void emit_lane_items(const Loop& loop, Value* index, int steps, Value* mask);
-  void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask);
+  void load_repeated(const Loop& loop, Value* begin, int steps);
+  void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
+  void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
+  void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Compute& compute, int steps);
   int interleave(const Loop& loop) const;
+  int latency_steps(const Loop& loop) const;
+  std::size_t widest_of(const Loop& loop) const;
+  std::size_t register_bytes() const;
+  bool ends_in_whole_vectors(const Loop& loop, Index stride) const;
   bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
 
   // emit_lane_access.cpp
@@ -96,6 +106,7 @@ class KernelEmitter {
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
+  Value* repeated_load(const LaneAccess& access, DType dtype, Value* first, Value* mask);
   Value* lane_offsets(const LaneAccess& access, Value* index, int step);
   Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
   Value* lane_numbers(int bits);
@@ -104,19 +115,24 @@ class KernelEmitter {
   // emit_jam.cpp
   int jam_copies(const Loop& serial) const;
   Value* emit_jam(const Loop& serial, Range range, int copies);
+  static const Loop& lanes_of(const Loop& outer);
+  bool is_carried_row(int buffer, const Loop& lanes) const;
   void emit_together(const Loop& outer, Value* first, int copies, Index spacing);
   bool is_thin(const Loop& serial) const;
   void emit_thin(const Loop& serial);
   Value* across_slots(const Fold& fold, std::vector<Value*> slots);
-  void emit_jammed_items(const Loop& loop, Value* index, int steps, Value* mask);
+  void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
   bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
   bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
 
   // emit_tile.cpp
-  bool lies_across(const Load& load, int outer, int lanes) const;
+  int lies_across(int buffer, const std::vector<Subscript>& at, int outer, int lanes) const;
+  int lies_across(const Item& item, int outer, int lanes) const;
   bool is_tiled_by(const Loop& outer) const;
   Value* emit_tiles(const Loop& outer, Value* begin, Value* end);
+  void emit_edge(const Loop& outer, Range range);
   void load_tiles(const Loop& lanes, Value* index, Value* mask);
+  void store_tiles(const Loop& lanes, Value* index);
 
   // emit_divide.cpp
   const InvariantDivisor& invariant_divisor(const Arg& divisor);
@@ -192,10 +208,14 @@ class KernelEmitter {
   std::vector<JamCopy> jam_;                    // empty outside such a loop
   std::size_t jam_copy_ = 0;
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
+  std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
   bool thin_ = false;                           // the copies are all elements of a fold
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
   int tiled_by_ = -1;                           // the axis of the outer loop of tiles
+  Value* edge_ = nullptr;                       // where a vector loop begins, beside tiles
+  std::map<int, Value*> carried_rows_;          // by buffer: rows of states, from copy to copy
   std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, in memory's type
+  std::map<const void*, std::vector<Value*>> tile_stores_;           // by Store: from each copy, in memory's type
   struct Fetch {                                // the first two loads in a unit; one of them fetches what comes next
     const Load *first = nullptr, *second = nullptr;
   };

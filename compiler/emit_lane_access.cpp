@@ -36,7 +36,7 @@ Value* KernelEmitter::next_row_of(const Load& load) {
   else if (!fetch.second && fetch.first != &load) fetch.second = &load;
   if (&load != (root.splits() ? fetch.second : fetch.first)) return nullptr;
   for (std::size_t d = 0; d < load.at.size(); ++d)
-    if (load.at[d].axis == root.axis) return b_.CreateMul(number(load.at[d].step * (root.splits() ? program_.block : 1)), stride_bytes(buffer, slots_[k], d));
+    if (load.at[d].axis == root.axis && load.at[d].period == 0) return b_.CreateMul(number(load.at[d].step * (root.splits() ? program_.block : 1)), stride_bytes(buffer, slots_[k], d));
   return nullptr;
 }
 
@@ -48,6 +48,12 @@ LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Su
   access.lane = StrideClass::zero;
   for (std::size_t d = 0; d < at.size(); ++d) {
     if (at[d].axis != axis) continue;
+    if (at[d].period > 0) {
+      access.lane = StrideClass::other;
+      access.period = at[d].period;
+      access.lane_stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
+      continue;
+    }
     const StrideClass stride = class_of(buffer, d);
     const bool plus = at[d].step == 1, minus = at[d].step == -1;
     if (stride == StrideClass::zero) access.lane = StrideClass::zero;
@@ -65,6 +71,19 @@ LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Su
 Value* KernelEmitter::lane_offsets(const LaneAccess& access, Value* index, int step) {
   Value* lanes = b_.CreateAdd(b_.CreateVectorSplat(lane_count, b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
   return b_.CreateMul(lanes, b_.CreateVectorSplat(lane_count, access.lane_stride));
+}
+
+// Sixteen elements from number `first` on, counted modulo the period.
+Value* KernelEmitter::repeated_load(const LaneAccess& access, DType dtype, Value* first, Value* mask) {
+  std::vector<llvm::Constant*> numbers;
+  for (Index k = 0; k < lane_count; ++k) numbers.push_back(b_.getInt64(static_cast<std::uint64_t>(k % access.period)));
+  Value* number_in_period = b_.CreateAdd(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(lane_count, b_.CreateURem(first, number(access.period))));
+  Value* wrapped = b_.CreateSub(number_in_period, b_.CreateVectorSplat(lane_count, number(access.period)));
+  number_in_period = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number_in_period, wrapped);
+  Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(number_in_period, b_.CreateVectorSplat(lane_count, access.lane_stride)));
+  llvm::Type* type = memory_type(context_, dtype, lane_count);
+  Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
+  return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), mask ? mask : all, llvm::Constant::getNullValue(type)), dtype);
 }
 
 Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {
@@ -90,6 +109,7 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
     case StrideClass::zero: return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(element, access.base, align)), dtype);
     case StrideClass::other: break;
   }
+  if (access.period > 0) return repeated_load(access, dtype, b_.CreateAdd(index, number(step * lane_count)), mask);
   Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step));
   Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
   return from_memory(b_.CreateMaskedGather(type, at, align, mask ? mask : all, none), dtype);

@@ -1,4 +1,6 @@
 // Innermost loops as vectors: whole steps of 16 lanes (several interleaved), then masked steps for the rest.
+#include <numeric>
+
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Intrinsics.h>
 
@@ -14,21 +16,57 @@ constexpr int long_function = 12;     // op_cost from which an op is no handful 
 constexpr int masked_only = 160;      // bodies so large are emitted once, with masks: compile time counts more
 }
 
-// How many vectors run side by side: hides latencies of short bodies.
+// How many vectors run side by side: hides latencies. More cost compile time.
 int KernelEmitter::interleave(const Loop& loop) const {
-  if (loop.weight > masked_only || tiled_by_ >= 0) return 1;
-  for (int fold : loop.folds) if (program_.folds[static_cast<std::size_t>(fold)].ordered) return loop.weight <= 16 ? 4 : 1;
-  return loop.weight <= 16 ? 4 : loop.weight <= 48 ? 2 : 1;
+  const int wanted = latency_steps(loop);
+  int repetition = 1;                   // vectors until all repeating operands begin anew
+  for (const Item& item : loop.body)
+    if (auto* load = std::get_if<Load>(&item))
+      for (const Subscript& s : load->at)
+        if (s.axis == loop.var.axis && s.period > 0)
+          repetition = std::lcm(repetition, static_cast<int>(s.period / std::gcd(s.period, Index{lane_count})));
+  return repetition > 8 || wanted == 1 ? wanted : repetition * std::max(1, (wanted + repetition / 2) / repetition);
 }
 
-void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, Value* mask) {
+// As many vectors as hide latencies, as far as registers and compile time allow.
+int KernelEmitter::latency_steps(const Loop& loop) const {
+  if (tiled_by_ >= 0) return 1;
+  const bool ordered = std::any_of(loop.folds.begin(), loop.folds.end(), [&](int fold) { return program_.folds[static_cast<std::size_t>(fold)].ordered; });
+  if (loop.weight <= 16) return 4;
+  if (loop.weight <= masked_only && ordered) return 1;
+  if (loop.weight <= 48) return 2;
+  const bool functions = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
+    auto* compute = std::get_if<Compute>(&item);
+    return compute && op_cost(compute->op) >= long_function;
+  });
+  if (functions && loop.weight > masked_only) return 1;                // their rare branches are code enough
+  const int registers_each = static_cast<int>(std::max<std::size_t>(1, lane_count * widest_of(loop) / register_bytes()));   // of a vector
+  const int most = loop.weight <= masked_only ? registers_each <= 2 ? 2 : 1 : 4 / registers_each;
+  return std::max(1, most);
+}
+
+std::size_t KernelEmitter::widest_of(const Loop& loop) const {
+  std::size_t widest = 1;
+  for (const Item& item : loop.body) {
+    if (auto* load = std::get_if<Load>(&item)) widest = std::max(widest, size_of(program_.values[static_cast<std::size_t>(load->result)]));
+    if (auto* compute = std::get_if<Compute>(&item)) widest = std::max(widest, size_of(program_.values[static_cast<std::size_t>(compute->result)]));
+  }
+  return widest;
+}
+
+std::size_t KernelEmitter::register_bytes() const {
+  const auto has = [&](const char* feature) { return features_.find(feature) != std::string::npos; };
+  return has("+avx512f") ? 64 : has("+avx2") ? 32 : 16;
+}
+
+void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks) {
   const Fold& fold = program_.folds[static_cast<std::size_t>(item.fold)];
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
   const bool along = fold.axis == loop.var.axis;
   std::vector<Value*> values;
   for (int step = 0; step < steps; ++step) {
     values.push_back(pack(item.value, step));
-    if (along && mask) values.back() = b_.CreateSelect(mask, values.back(), constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));
+    if (along && !masks.empty()) values.back() = b_.CreateSelect(mask_of(masks, step), values.back(), constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));
   }
   if (along && state.nan) return accumulate_extreme(fold, state, values);
   for (int step = 0; step < steps; ++step) {
@@ -42,20 +80,21 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
     } else if (thin_) {
       auto& slots = thin_slots_[{&item, step}];
       slots.push_back(value);
-      if (is_last_copy()) lane_store(*access, fold.dtype, index, step, mask, across_slots(fold, std::move(slots)));
+      if (is_last_copy()) lane_store(*access, fold.dtype, index, step, mask_of(masks, step), across_slots(fold, std::move(slots)));
       if (is_last_copy()) slots.clear();
     } else {
-      Value* acc = is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask) : jam_sums_.at({&item, step});
+      const bool apart = tiled_by_ >= 0;          // each copy has a slot of its own
+      Value* acc = apart || is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask_of(masks, step)) : jam_sums_.at({&item, step});
       Value* sum = emit_combine(b_, fold.accumulator, fold.dtype, acc, value);
-      if (is_last_copy()) lane_store(*access, fold.dtype, index, step, mask, sum);
+      if (apart || is_last_copy()) lane_store(*access, fold.dtype, index, step, mask_of(masks, step), sum);
       else jam_sums_[{&item, step}] = sum;
     }
   }
 }
 
-void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, Value* mask) {
-  if (jam_.empty()) emit_lane_items(loop, index, steps, mask);
-  else emit_jammed_items(loop, index, steps, mask);
+void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks) {
+  if (jam_.empty()) emit_lane_items(loop, index, steps, masks);
+  else emit_jammed_items(loop, index, steps, masks);
 }
 
 // Long functions work on all steps at once, as one wide vector: their instructions alternate, and one branch serves all rare cases.
@@ -87,7 +126,7 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int
   return made;
 }
 
-void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, Value* mask) {
+void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) packs_[static_cast<std::size_t>(load->result)].clear();
     if (auto* compute = std::get_if<Compute>(&item)) packs_[static_cast<std::size_t>(compute->result)].clear();
@@ -101,15 +140,21 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, V
         packs_[static_cast<std::size_t>(load->result)] = {from_memory(tile->second[jam_copy_], buffer.dtype)};
         continue;
       }
+      if (auto carried = carried_rows_.find(load->buffer); carried != carried_rows_.end()) {
+        packs_[static_cast<std::size_t>(load->result)] = {carried->second};
+        continue;
+      }
       for (int step = 0; step < steps; ++step) {
         if (buffer.place == Place::index) {
           Value* lanes = b_.CreateAdd(b_.CreateVectorSplat(lane_count, b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
           Value* scaled = b_.CreateMul(lanes, b_.CreateVectorSplat(lane_count, number(load->at[0].step)));
           made.push_back(b_.CreateAdd(scaled, b_.CreateVectorSplat(lane_count, size(load->at[0].start))));
+        } else if (auto again = repeated_.find({key, step}); again != repeated_.end()) {
+          made.push_back(again->second);
         } else if (load->guarded) {
-          made.push_back(guarded_load(*load, index, step, mask));
+          made.push_back(guarded_load(*load, index, step, mask_of(masks, step)));
         } else {
-          made.push_back(lane_load(accesses_.at(key), buffer.dtype, index, step, mask));
+          made.push_back(lane_load(accesses_.at(key), buffer.dtype, index, step, mask_of(masks, step)));
         }
       }
       packs_[static_cast<std::size_t>(load->result)] = std::move(made);
@@ -117,35 +162,68 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, V
       packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(*compute, steps);
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
       auto access = accesses_.find(key);
-      emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, mask);
+      emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, masks);
     } else if (auto* store = std::get_if<Store>(&item)) {
       const DType dtype = program_.buffers[static_cast<std::size_t>(store->buffer)].dtype;
-      for (int step = 0; step < steps; ++step) lane_store(accesses_.at(key), dtype, index, step, mask, pack(store->value, step));
+      if (tiled_by_ >= 0 && !thin_ && masks.empty() && lies_across(item, tiled_by_, loop.var.axis)) {
+        tile_stores_[key].push_back(to_memory(pack(store->value, 0), dtype));
+        continue;
+      }
+      if (is_carried_row(store->buffer, loop)) {
+        carried_rows_[store->buffer] = pack(store->value, 0);
+        if (!is_last_copy()) continue;
+      }
+      for (int step = 0; step < steps; ++step) lane_store(accesses_.at(key), dtype, index, step, mask_of(masks, step), pack(store->value, step));
     }
   }
+}
+
+// Before the loop: operands that repeat, if every iteration reads the same elements of them.
+void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
+  if (!jam_.empty()) return;
+  for (const Item& item : loop.body) {
+    auto* load = std::get_if<Load>(&item);
+    if (!load || !accesses_.contains(&item)) continue;
+    const LaneAccess& access = accesses_.at(&item);
+    if (access.period == 0 || steps * lane_count % access.period != 0) continue;
+    const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
+    for (int step = 0; step < steps; ++step) repeated_[{&item, step}] = repeated_load(access, dtype, b_.CreateAdd(begin, number(step * lane_count)), nullptr);
+  }
+}
+
+bool KernelEmitter::ends_in_whole_vectors(const Loop& loop, Index stride) const {
+  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  return !program_.is_tiled(loop.var.axis) && extent.is_number() && extent.constant() % stride == 0;
 }
 
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   const int steps = interleave(loop), stride = steps * lane_count;
   Value* rest = range.begin;
-  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
-  const bool whole = !program_.is_tiled(loop.var.axis) && extent.is_number() && extent.constant() % stride == 0;
-  if (loop.weight <= masked_only) {
-    Value* count = b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-stride));
-    rest = b_.CreateAdd(range.begin, count);
-    for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, nullptr); });
-    if (whole) return;
+  if (loop.weight <= masked_only && !edge_) {
+    Value* count = b_.CreateSub(range.end, range.begin);
+    rest = b_.CreateSub(range.end, b_.CreateURem(count, number(stride)));
+    load_repeated(loop, range.begin, steps);
+    for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
+    repeated_.clear();
+    if (ends_in_whole_vectors(loop, stride) || (tiled_by_ >= 0 && !thin_)) return;     // emit_edge does the rest
   }
-  for_range(rest, range.end, lane_count, "rest", [&](Value* index) {
-    Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(lane_count));
-    Value* mask = b_.CreateICmpULT(lane_numbers(32), b_.CreateVectorSplat(lane_count, b_.CreateTrunc(left, b_.getInt32Ty())));
-    emit_lane_body(loop, index, 1, mask);
+  const int last_steps = loop.weight > masked_only ? steps : 1;
+  for_range(rest, range.end, last_steps * lane_count, "rest", [&](Value* index) {
+    Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(last_steps * lane_count));
+    Value* count = b_.CreateVectorSplat(lane_count, b_.CreateTrunc(left, b_.getInt32Ty()));
+    Masks masks;
+    for (int step = 0; step < last_steps; ++step) {
+      Value* lanes = b_.CreateAdd(lane_numbers(32), constant_value(context_, Scalar::of(DType::i32, step * lane_count), lane_count));
+      masks.push_back(b_.CreateICmpULT(lanes, count));
+    }
+    emit_lane_body(loop, index, last_steps, masks);
   });
 }
 
 void KernelEmitter::emit_lanes(const Loop& loop) {
   const int axis = loop.var.axis;
-  const Range range = range_of(axis);
+  Range range = range_of(axis);
+  if (edge_) range.begin = edge_;
   bool ordered = false;
   for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
   const bool leaves = ordered && !fits_one_leaf(axis);

@@ -9,7 +9,7 @@ namespace {
 
 bool same(const std::vector<Subscript>& a, const std::vector<Subscript>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Subscript& s, const Subscript& t) { return s.axis == t.axis && s.start == t.start && s.step == t.step; });
+                    [](const Subscript& s, const Subscript& t) { return s.axis == t.axis && s.start == t.start && s.step == t.step && s.period == t.period; });
 }
 
 // Loads and stores of a program, in order, and whether its loops are one inside the other.

@@ -6,7 +6,7 @@ namespace {
 
 std::string key_of(const std::vector<Subscript>& at) {
   std::string key;
-  for (const Subscript& s : at) key += std::to_string(s.axis) + "," + to_text(s.start) + "," + std::to_string(s.step) + ";";
+  for (const Subscript& s : at) key += std::to_string(s.axis) + "," + to_text(s.start) + "," + std::to_string(s.step) + "," + std::to_string(s.period) + ";";
   return key;
 }
 
@@ -125,16 +125,18 @@ Arg Lowering::load(NodeId array, int buffer, const std::vector<Subscript>& at, b
   return it->second;
 }
 
-std::vector<Subscript> Lowering::subscripts(const Placed& user, const AxisMap& map) const {
+std::vector<Subscript> Lowering::subscripts(const Placed& user, int position) const {
   std::vector<Subscript> at;
-  for (const AxisRef& ref : map) {
+  for (const AxisRef& ref : graph_.map(user.node, position)) {
     const int axis = ref.axis < 0 ? -1 : user.axes[static_cast<std::size_t>(ref.axis)];
     at.push_back({axis, ref.start, axis < 0 ? 1 : ref.step});
   }
+  for (const Repeat& repeat : user.repeats)
+    if (repeat.operand == position) at[static_cast<std::size_t>(repeat.dim)].period = repeat.period;
   return at;
 }
 
-Arg Lowering::immediate(NodeId id, const Placed& user, const AxisMap& map) {
+Arg Lowering::immediate(NodeId id, const Placed& user, int position) {
   const Node& node = graph_.node(id);
   if (auto* scalar = std::get_if<Scalar>(&node.payload); scalar && node.kind == Kind::constant) return {-1, *scalar};
   auto [it, fresh] = array_buffers_.emplace(id, static_cast<int>(program_.buffers.size()));
@@ -146,7 +148,7 @@ Arg Lowering::immediate(NodeId id, const Placed& user, const AxisMap& map) {
     if (node.kind == Kind::extent) buffer.size = std::get<Extent>(node.payload);
     program_.buffers.push_back(std::move(buffer));
   }
-  std::vector<Subscript> at = subscripts(user, map);
+  std::vector<Subscript> at = subscripts(user, position);
   at.resize(std::min<std::size_t>(at.size(), 1));
   return load(id, it->second, at);
 }
@@ -154,10 +156,9 @@ Arg Lowering::immediate(NodeId id, const Placed& user, const AxisMap& map) {
 Arg Lowering::operand(const Placed& user, int position) {
   const NodeId id = graph_.operand(user.node, position);
   const Node& node = graph_.node(id);
-  const AxisMap& map = graph_.map(user.node, position);
-  if (node.kind == Kind::extent || node.kind == Kind::iota || (node.kind == Kind::constant && node.kept == 0)) return immediate(id, user, map);
+  if (node.kind == Kind::extent || node.kind == Kind::iota || (node.kind == Kind::constant && node.kept == 0)) return immediate(id, user, position);
   auto found = placement_.place_of.find(id);
-  if (found == placement_.place_of.end()) return load(id, buffer_of(id), subscripts(user, map));
+  if (found == placement_.place_of.end()) return load(id, buffer_of(id), subscripts(user, position));
   return value_of(found->second);
 }
 

@@ -11,7 +11,7 @@ namespace {
 const Recurring& recurring_of(const Node& node) { return std::get<Recurring>(node.payload); }
 
 bool equal(const std::vector<Subscript>& a, const std::vector<Subscript>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Subscript& s, const Subscript& t) { return s.axis == t.axis && s.start == t.start && s.step == t.step; });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Subscript& s, const Subscript& t) { return s.axis == t.axis && s.start == t.start && s.step == t.step && s.period == t.period; });
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ bool Lowering::same_chain(int a, int b) const {
   if (&first != &second && !(first.start == second.start && same(first.step, second.step))) return false;
   if (graph_.arity(left.node) != graph_.arity(right.node)) return false;
   for (int p = 0; p < graph_.arity(left.node); ++p)
-    if (graph_.operand(left.node, p) != graph_.operand(right.node, p) || !equal(subscripts(left, graph_.map(left.node, p)), subscripts(right, graph_.map(right.node, p))))
+    if (graph_.operand(left.node, p) != graph_.operand(right.node, p) || !equal(subscripts(left, p), subscripts(right, p)))
       return false;
   return true;
 }

@@ -38,8 +38,8 @@ class Lowering {
   int new_value(DType dtype);
   Frame& frame_of(const std::vector<int>& axes);
   Arg load(NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded = false);
-  std::vector<Subscript> subscripts(const Placed& user, const AxisMap& map) const;
-  Arg immediate(NodeId id, const Placed& user, const AxisMap& map);
+  std::vector<Subscript> subscripts(const Placed& user, int position) const;
+  Arg immediate(NodeId id, const Placed& user, int position);
   Arg operand(const Placed& user, int position);
   Arg value_of(int place);
   Arg compute(int place, Frame& frame);

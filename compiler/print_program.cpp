@@ -40,6 +40,7 @@ class Printer {
       if (s.step == -1) text += "-";
       else if (s.step != 1) text += std::to_string(s.step) + "*";
       text += letter(s.axis);
+      if (s.period > 0) text += " mod " + std::to_string(s.period);
     }
     return text + "]";
   }

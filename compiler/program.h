@@ -27,7 +27,7 @@ struct Buffer {
   Extent size;                          // extent: its value
 };
 
-// start + step * (axis); in a row the position within the unit if the axis is tiled.
+// start + step * (axis); in a row the position within the unit if the axis is tiled; (axis) mod period if there is one.
 // In a guarded load there is one per axis of the result: it reads dimension `dim` of the window where
 // axis == start + step * w for some w, and the loaded value is zero elsewhere (dim < 0: where axis == start).
 struct Subscript {
@@ -35,6 +35,7 @@ struct Subscript {
   Extent start = 0;
   Index step = 1;
   int dim = -1;
+  Index period = 0;
 };
 
 struct Arg {

@@ -37,10 +37,18 @@ struct NestAxis {
   Index hint = 0;                                      // the extent in the call that compiles
 };
 
+// Dimension `dim` of an operand has `period` elements, over and over along its nest axis: a gain for each channel, where the loop
+// runs through pixels and channels at once.
+struct Repeat {
+  int operand, dim;
+  Index period;
+};
+
 // The position of a node in a nest: which nest axis each domain axis runs over; -1 for an extent of exactly 1.
 struct Placed {
   NodeId node;
   std::vector<int> axes;
+  std::vector<Repeat> repeats = {};
 };
 
 // A loop variable of a nest.

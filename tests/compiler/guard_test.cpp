@@ -63,6 +63,7 @@ TEST_CASE("vector loops, folds, tiles and thin folds stay inside their arrays") 
         const std::vector<Array> arrays{counted(dtype, {n, m}), counted(dtype, {m, n}), counted(dtype, {m})};
         check_guarded({x + w, permute_dims(y, {1, 0}) + x}, {x, y, w}, arrays);
         check_guarded({sum(x, 1), max(x, 0), sum(y, 0), sum(x)}, {x, y}, {arrays[0], arrays[1]});
+        check_guarded({cumulative_sum(x, 1), cumulative_sum(flip(x, 1), 1), x * w}, {x, w}, {arrays[0], arrays[2]});
         check_guarded({flip(x, 1) + w, sum(permute_dims(y, {1, 0}) * x, 1)}, {x, y, w}, arrays);
       }
 }

@@ -68,3 +68,20 @@ TEST_CASE("tiles inside nests of three axes, and results in the memory of an ope
     CHECK(difference(across, expected) == "");
   }
 }
+
+TEST_CASE("scans along the last axis go in tiles, forwards and backwards, beside folds and with results across") {
+  for (DType dtype : {f32, f64, f16, i32, u8})
+    for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{1, 40}, {15, 16}, {16, 32}, {33, 17}, {70, 5}, {1040, 19}}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"});
+      const Array data = counted(dtype, {n, m});
+      check_bits({cumulative_sum(x, 1)}, {x}, {data});
+      check_bits({flip(cumulative_sum(flip(x, 1), 1), 1), cumulative_prod(x, 1), sum(x, 1)}, {x}, {data}, 3);
+      check_bits({cumulative_sum(x, 1)}, {x}, {Array(counted(dtype, {n + 3, m + 5}).slice(0, 2, n).slice(1, 4, m).flip(1))});
+      check_bits({permute_dims(cumulative_sum(x, 1), {1, 0})}, {x}, {data});
+    }
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 32});
+  const Expr product = prod(x, 1);
+  check_bits({product, grad(sum(product), {x})[0]}, {x}, {counted(f32, {77, 32})}, 3);
+}

@@ -1,0 +1,79 @@
+// Operands that follow a thin innermost axis alone, such as a gain for each channel of an image, repeat along one loop over pixels and
+// channels: every extent up to 17, all dtypes, tails, threads, strides, layouts, against the interpreter.
+#include <weft/compiled_math.h>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+Array counted(DType dtype, Dims shape) {
+  Array array(f64, shape);
+  for (Index k = 0; k < array.size(); ++k) array.data<double>()[k] = static_cast<double>(k * 7919 % 101) / 4;
+  Graph g;
+  const Expr x = g.input("x", f64, Shape(shape.begin(), shape.end()));
+  return interpret({cast(x, dtype)}, {x}, {array})[0];
+}
+
+Function check_bits(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays, int lanes = 0) {
+  const Function f = compile(outputs, inputs, {.threads = 2, .lanes = lanes, .verify = true});
+  const Graph& graph = f.final_graph();
+  const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
+  CAPTURE(to_text(arrays[0].shape()));
+  for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+  return f;
+}
+
+bool repeats(const Function& f) { return f.program().find(" mod ") != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a gain for each channel repeats along one loop, whatever the number of channels and pixels") {
+  for (Index channels = 2; channels <= 17; ++channels)
+    for (Index pixels : {2, 5, 16, 47, 700}) {
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", channels}), gain = g.input("gain", f32, {channels}), bias = g.input("bias", f64, {channels});
+      const Function f = check_bits({x * gain + 1.0f, cast(x, f64) / bias}, {x, gain, bias}, {counted(f32, {pixels, channels}), counted(f32, {channels}), counted(f64, {channels})});
+      const bool few = channels <= 8 || (channels <= 16 && channels % 2 == 0);
+      CHECK(repeats(f) == few);
+    }
+}
+
+TEST_CASE("repeating operands of every dtype, in registers of every width") {
+  for (DType dtype : loop_dtypes)
+    for (int lanes : {4, 8, 16}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"h", "w", 3}), gain = g.input("gain", dtype, {3});
+      CHECK(repeats(check_bits({where(equal(x, gain), gain, x), equal(x, gain)}, {x, gain}, {counted(dtype, {7, 13, 3}), counted(dtype, {3})}, lanes)));
+    }
+}
+
+TEST_CASE("repeating operands of any stride, and results of cheap ops on them") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 6}), gain = g.input("gain", f32, {6}), bias = g.input("bias", f32, {6});
+  const Array data = counted(f32, {300, 6}), wide = counted(f32, {12}), other = counted(f32, {6});
+  for (const Array& strided : {Array(wide.slice(0, 0, 6)), Array(wide.slice(0, 1, 6, 2)), Array(wide.slice(0, 0, 6).flip(0)), Array(other.slice(0, 2, 1).broadcast_to({6}))})
+    CHECK(repeats(check_bits({x * (gain + bias * 2.0f)}, {x, gain, bias}, {data, strided, other})));
+  // a dear op is made once for each channel, and its results repeat
+  CHECK(repeats(check_bits({x * exp(gain)}, {x, gain}, {data, other})));
+}
+
+TEST_CASE("repeating operands beside large bodies, transposed operands and folds") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 3}), gain = g.input("gain", f32, {3}), t = g.input("t", f32, {3, "n"});
+  Expr large = x * gain;
+  for (int k = 0; k < 12; ++k) large = sin(large + gain);
+  const std::vector<Array> arrays{counted(f32, {501, 3}), counted(f32, {3}), counted(f32, {3, 501})};
+  CHECK(repeats(check_bits({large}, {x, gain}, {arrays[0], arrays[1]})));
+  check_bits({x * gain + transpose(t)}, {x, gain, t}, arrays);
+  check_bits({sum(x * gain), sum(x * gain, 0), sum(x * gain, 1)}, {x, gain}, {arrays[0], arrays[1]});
+  check_bits({x * gain, softmax(x * gain)}, {x, gain}, {arrays[0], arrays[1]});
+}
+
+TEST_CASE("an image of bytes with a curve for each channel") {
+  Graph g;
+  const Expr x = g.input("x", u8, {"h", "w", 3}), gain = g.input("gain", f32, {3}), bias = g.input("bias", f32, {3});
+  const Expr toned = cast(minimum(floor(pow(cast(x, f32) / 255.0, 2.2) * gain + bias + 0.5), 255.0), u8);
+  CHECK(repeats(check_bits({toned}, {x, gain, bias}, {counted(u8, {31, 17, 3}), counted(f32, {3}), counted(f32, {3})})));
+}
