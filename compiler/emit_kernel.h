@@ -134,12 +134,22 @@ class KernelEmitter {
   void load_tiles(const Loop& lanes, Value* index, Value* mask);
   void store_tiles(const Loop& lanes, Value* index);
 
+  // emit_table.cpp
+  struct ByteFunction {
+    const Item *load = nullptr, *store = nullptr;
+    Index tables = 1;
+  };
+  std::optional<ByteFunction> byte_function(const Loop& loop) const;
+  void fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase);
+  Value* look_up(Value* bytes, const std::vector<Value*>& tables, int first);
+  Value* emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range);
+
   // emit_divide.cpp
   const InvariantDivisor& invariant_divisor(const Arg& divisor);
   Value* divide_by_invariant(Value* dividend, const Arg& divisor);
 
   // emit_stream.cpp
-  bool streams(const Store& store, const LaneAccess& access, int axis) const;
+  bool streams(const Store& store, const LaneAccess& access, int axis, int lanes = lane_count) const;
   void store_past_caches(Value* value, Value* at);
   void fetch_ahead(const Loop& loop);
   void finish_streams();

@@ -1,4 +1,5 @@
 // Innermost loops as vectors: whole steps of 16 lanes (several interleaved), then masked steps for the rest.
+#include <bit>
 #include <numeric>
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -97,7 +98,7 @@ void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, co
   else emit_jammed_items(loop, index, steps, masks);
 }
 
-// Long functions work on all steps at once, as one wide vector: their instructions alternate, and one branch serves all rare cases.
+// Long functions work on two or four steps at once, as one wide vector: their instructions alternate, and one branch serves all rare cases.
 std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int steps) {
   const DType result = program_.values[static_cast<std::size_t>(compute.result)];
   std::vector<DType> dtypes;
@@ -107,20 +108,23 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int
     operands.emplace_back();
     for (const Arg& arg : compute.args) operands.back().push_back(pack(arg, step));
   }
-  if (steps > 1 && op_cost(compute.op) >= long_function) {
-    std::vector<Value*> wide;
-    for (std::size_t k = 0; k < compute.args.size(); ++k) {
-      std::vector<Value*> parts;
-      for (const auto& of_step : operands) parts.push_back(of_step[k]);
-      wide.push_back(llvm::concatenateVectors(b_, parts));
+  std::vector<Value*> made;
+  if (op_cost(compute.op) >= long_function) {
+    while (made.size() < operands.size()) {
+      const std::size_t first = made.size(), together = std::bit_floor(operands.size() - first);
+      std::vector<Value*> wide;
+      for (std::size_t k = 0; k < compute.args.size(); ++k) {
+        std::vector<Value*> parts;
+        for (std::size_t step = first; step < first + together; ++step) parts.push_back(operands[step][k]);
+        wide.push_back(llvm::concatenateVectors(b_, parts));
+      }
+      Value* all = emit_op(b_, compute.op, wide, dtypes, result, fast_math_);
+      for (unsigned part = 0; part < together; ++part)
+        made.push_back(together == 1 ? all : b_.CreateShuffleVector(all, llvm::createSequentialMask(part * lane_count, lane_count, 0)));
     }
-    Value* all = emit_op(b_, compute.op, wide, dtypes, result, fast_math_);
-    std::vector<Value*> made;
-    for (int step = 0; step < steps; ++step) made.push_back(b_.CreateShuffleVector(all, llvm::createSequentialMask(step * lane_count, lane_count, 0)));
     return made;
   }
   const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]);
-  std::vector<Value*> made;
   for (const auto& of_step : operands)
     made.push_back(by_invariant ? divide_by_invariant(of_step[0], compute.args[1]) : emit_op(b_, compute.op, of_step, dtypes, result, fast_math_));
   return made;
@@ -198,8 +202,10 @@ bool KernelEmitter::ends_in_whole_vectors(const Loop& loop, Index stride) const 
 
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   const int steps = interleave(loop), stride = steps * lane_count;
+  const auto bytes = byte_function(loop);
+  if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
   Value* rest = range.begin;
-  if (loop.weight <= masked_only && !edge_) {
+  if (loop.weight <= masked_only && !edge_ && !bytes) {
     Value* count = b_.CreateSub(range.end, range.begin);
     rest = b_.CreateSub(range.end, b_.CreateURem(count, number(stride)));
     load_repeated(loop, range.begin, steps);

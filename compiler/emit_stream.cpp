@@ -21,13 +21,14 @@ bool is_loaded(const Loop& loop, int buffer) {
 
 }  // namespace
 
-// Vectors of whole cache lines: the array starts a line, so do its rows (Hints::stream), and vectors start at multiples of sixteen.
-bool KernelEmitter::streams(const Store& store, const LaneAccess& access, int axis) const {
+// Vectors of `lanes` elements that are whole cache lines: the array starts a line, so do its rows (Hints::stream), and vectors start at
+// multiples of their length.
+bool KernelEmitter::streams(const Store& store, const LaneAccess& access, int axis, int lanes) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
-  if (!stream_ || buffer.place != Place::result || access.lane != StrideClass::unit || size_of(buffer.dtype) < 4 || is_loaded(program_.root, store.buffer)) return false;
+  if (!stream_ || buffer.place != Place::result || access.lane != StrideClass::unit || lanes * size_of(buffer.dtype) % 64 != 0 || is_loaded(program_.root, store.buffer)) return false;
   for (const Subscript& s : store.at)
     if (s.axis == axis && (s.step != 1 || !s.start.is(0))) return false;
-  return !program_.is_tiled(axis) || (program_.unit % lane_count == 0 && program_.block % lane_count == 0);
+  return !program_.is_tiled(axis) || (program_.unit % lanes == 0 && program_.block % lanes == 0);
 }
 
 void KernelEmitter::store_past_caches(Value* value, Value* at) {

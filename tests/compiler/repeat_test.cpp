@@ -77,3 +77,30 @@ TEST_CASE("an image of bytes with a curve for each channel") {
   const Expr toned = cast(minimum(floor(pow(cast(x, f32) / 255.0, 2.2) * gain + bias + 0.5), 255.0), u8);
   CHECK(repeats(check_bits({toned}, {x, gain, bias}, {counted(u8, {31, 17, 3}), counted(f32, {3}), counted(f32, {3})})));
 }
+
+TEST_CASE("functions of bytes, by tables where the array is long enough") {
+  const auto wave = [](const Expr& x) { return 100.0f * sin(cast(x, f32) * 0.11f) + 100.0f; };
+  for (DType dtype : {u8, i8})
+    for (Index channels : {1, 2, 3, 4, 5})
+      for (Index pixels : {1, 63, 300, 1000, 2500}) {
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", channels}), gain = g.input("gain", f32, {channels});
+        const Array data = counted(dtype, {pixels, channels}), gains = counted(f32, {channels});
+        check_bits({cast(wave(x) * gain, u8)}, {x, gain}, {data, gains});
+        check_bits({cast(wave(x), i8)}, {x}, {data});
+        check_bits({greater(wave(x), 120.0f)}, {x}, {data}, 8);
+        check_bits({cast(wave(x), u8)}, {x}, {Array(data.flip(0))});
+        check_bits({cast(wave(x) + cast(x, f32) * 0.5f, u8), x}, {x}, {data});
+      }
+  // all bytes, past the caches, and in the memory of the operand
+  Graph g;
+  const Expr x = g.input("x", u8, {"n"});
+  Array all(u8, {1 << 16}), out(u8, {1 << 16});
+  for (Index k = 0; k < all.size(); ++k) all.data<std::uint8_t>()[k] = static_cast<std::uint8_t>(k * 37);
+  const Function f = compile({cast(wave(x), u8)}, {x}, {.threads = 2, .cache_bytes = 1});
+  const Array expected = interpret(f.final_graph(), f.final_graph().outputs, f.final_graph().inputs, {all}, {}, compiled_math)[0];
+  f.run({all}, {out});
+  CHECK(difference(out, expected) == "");
+  f.run({all}, {all});
+  CHECK(difference(all, expected) == "");
+}

@@ -1,0 +1,123 @@
+// Functions of one byte, such as the tone curve of an image: the 256 results are made once, by the loop's own instructions, and then
+// looked up in registers, sixty-four at a time. With operands that repeat there is a table for each of their elements.
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "emit_kernel.h"
+#include "schedule.h"
+
+namespace weft {
+
+using llvm::Value;
+
+namespace {
+constexpr int entries = 256, bytes_each = 64;
+constexpr Index most_tables = 4;        // of four registers each
+constexpr int least_cost = 16;          // op_cost of what lookups replace: three or four instructions for sixty-four results
+}  // namespace
+
+// The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups are impossible or do not pay.
+std::optional<KernelEmitter::ByteFunction> KernelEmitter::byte_function(const Loop& loop) const {
+  if (features_.find("+avx512vbmi") == std::string::npos || !loop.folds.empty() || !jam_.empty() || edge_) return {};
+  ByteFunction found;
+  int cost = 0;
+  for (const Item& item : loop.body) {
+    auto* load = std::get_if<Load>(&item);
+    auto* store = std::get_if<Store>(&item);
+    if (auto* compute = std::get_if<Compute>(&item)) {
+      cost += op_cost(compute->op);
+    } else if (load || store) {
+      const auto at = accesses_.find(&item);
+      if (at == accesses_.end()) return {};
+      const LaneAccess& access = at->second;
+      const DType dtype = program_.buffers[static_cast<std::size_t>(load ? load->buffer : store->buffer)].dtype;
+      if (load && access.period > 0) {
+        if (found.tables != 1 && found.tables != access.period) return {};
+        found.tables = access.period;
+        continue;
+      }
+      const Item*& single = load ? found.load : found.store;
+      if (single || size_of(dtype) != 1 || (load && is_boolean(dtype)) || access.lane != StrideClass::unit) return {};
+      single = &item;
+    } else {
+      return {};
+    }
+  }
+  if (!found.load || !found.store || found.tables > most_tables || cost < least_cost) return {};
+  return found;
+}
+
+// The loop's results for all bytes, with element `phase` of the operands that repeat.
+void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase) {
+  for_range(number(0), number(entries), lane_count, "entries", [&](Value* entry) {
+    for (const Item& item : loop.body) {
+      if (auto* load = std::get_if<Load>(&item)) {
+        const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
+        Value* lanes = nullptr;
+        if (&item == function.load) {
+          lanes = b_.CreateTrunc(b_.CreateAdd(b_.CreateVectorSplat(lane_count, entry), lane_numbers(64)), memory_type(context_, dtype, lane_count));
+        } else {
+          const LaneAccess& access = accesses_.at(&item);
+          Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(phase, access.lane_stride));
+          lanes = b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(memory_type(context_, dtype, 1), at, llvm::Align(size_of(dtype))));
+        }
+        packs_[static_cast<std::size_t>(load->result)] = {from_memory(lanes, dtype)};
+      } else if (auto* compute = std::get_if<Compute>(&item)) {
+        packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(*compute, 1);
+      } else {
+        const auto& store = std::get<Store>(item);
+        const DType dtype = program_.buffers[static_cast<std::size_t>(store.buffer)].dtype;
+        b_.CreateAlignedStore(to_memory(pack(store.value, 0), dtype), b_.CreateGEP(b_.getInt8Ty(), table, entry), llvm::Align(lane_count));
+      }
+    }
+  });
+}
+
+// Sixty-four bytes through the tables; lane l belongs to table (first + l) mod the number of tables. `tables`: four registers for each.
+Value* KernelEmitter::look_up(Value* bytes, const std::vector<Value*>& tables, int first) {
+  const auto count = tables.size() / 4;
+  Value* halves[] = {bytes, bytes};                           // of the results; lanes still to come hold their bytes
+  for (std::size_t t = 0; t < count; ++t) {
+    std::vector<llvm::Constant*> mine;
+    for (int lane = 0; lane < bytes_each; ++lane) mine.push_back(b_.getInt1(static_cast<std::size_t>(first + lane) % count == t));
+    for (std::size_t half : {0, 1}) {
+      const std::size_t low = 4 * t + 2 * half;
+      Value* found = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_qi_512, {}, {tables[low], halves[half], tables[low + 1]});
+      halves[half] = b_.CreateSelect(llvm::ConstantVector::get(mine), found, halves[half]);
+    }
+  }
+  return b_.CreateSelect(b_.CreateICmpSLT(bytes, llvm::Constant::getNullValue(bytes->getType())), halves[1], halves[0]);
+}
+
+// Where the range is long enough to pay for tables, runs the whole vectors of it. Returns where the rest begins.
+Value* KernelEmitter::emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range) {
+  const Index stride = bytes_each * function.tables;
+  const bool past_caches = streams(std::get<Store>(*function.store), accesses_.at(function.store), loop.var.axis, bytes_each);
+  Value* count = b_.CreateSub(range.end, range.begin);
+  auto* rest = stack_cell(b_.getInt64Ty(), "rest");
+  b_.CreateStore(range.begin, rest);
+  if_then(b_.CreateICmpSGE(count, number(2 * entries * function.tables)), "tables", [&] {
+    auto* memory = stack_cell(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<std::uint64_t>(entries * function.tables)), "tables");
+    for_range(number(0), number(function.tables), 1, "table", [&](Value* table) {
+      Value* phase = b_.CreateURem(b_.CreateAdd(range.begin, table), number(function.tables));
+      fill_table(loop, function, b_.CreateGEP(b_.getInt8Ty(), memory, b_.CreateMul(table, number(entries))), phase);
+    });
+    auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), bytes_each);
+    std::vector<Value*> tables;
+    for (Index k = 0; k < 4 * function.tables; ++k) tables.push_back(b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(type, memory, static_cast<std::uint64_t>(k)), llvm::Align(64)));
+    Value* end = b_.CreateSub(range.end, b_.CreateURem(count, number(stride)));
+    for_range(range.begin, end, stride, "lookups", [&](Value* index) {
+      for (int first = 0; first < static_cast<int>(stride); first += bytes_each) {
+        Value* at = b_.CreateAdd(index, number(first));
+        Value* bytes = b_.CreateAlignedLoad(type, b_.CreateGEP(b_.getInt8Ty(), accesses_.at(function.load).base, at), llvm::Align(1));
+        Value* to = b_.CreateGEP(b_.getInt8Ty(), accesses_.at(function.store).base, at);
+        Value* results = look_up(bytes, tables, first);
+        if (past_caches) store_past_caches(results, to);
+        else b_.CreateAlignedStore(results, to, llvm::Align(1));
+      }
+    });
+    b_.CreateStore(end, rest);
+  });
+  return b_.CreateLoad(b_.getInt64Ty(), rest);
+}
+
+}  // namespace weft
