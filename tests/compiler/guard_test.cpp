@@ -66,6 +66,7 @@ TEST_CASE("vector loops, folds, tiles and thin folds stay inside their arrays") 
         check_guarded({cumulative_sum(x, 1), cumulative_sum(flip(x, 1), 1), x * w}, {x, w}, {arrays[0], arrays[2]});
         check_guarded({flip(x, 1) + w, sum(permute_dims(y, {1, 0}) * x, 1)}, {x, y, w}, arrays);
       }
+}
 
 TEST_CASE("table lookups and repeating operands stay inside their arrays") {
   for (Index n : {1, 300, 769, 1600}) {
