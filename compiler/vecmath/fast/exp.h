@@ -14,7 +14,7 @@ V expm1_scaled(const V& x, bool half) {
   return fma(power, fma(r * r, exp_tail(r), r), power - x.like(half ? 0.5 : 1));
 }
 
-// exp(x) - 1. f32 1.48 ULP, f64 1.89 ULP.
+// exp(x) - 1. f32 1.48 ULP, f64 1.92 ULP.
 template <LaneType V>
 V expm1(const V& x) {
   const V half = expm1_scaled(max_raw(constant(x, -18, -38), min_raw(constant(x, 89, 710), x)), true);
@@ -28,7 +28,7 @@ V tanh(const V& x) {
   return copysign(t / (t + x.like(2)), x);
 }
 
-// 1 / (1 + exp(-x)). f32 2.41 ULP, f64 2.05 ULP.
+// 1 / (1 + exp(-x)). f32 2.41 ULP, f64 2.28 ULP.
 template <LaneType V>
 V sigmoid(const V& x) {
   const V e = exp_nonpositive(-abs(x)), one = x.like(1);

@@ -11,7 +11,7 @@ V asin_part(const V& a, const typename V::Mask& small) {
   return fma(root, asin_tail(z), root);
 }
 
-// asin(x). f32 2.35 ULP, f64 2.07 ULP.
+// asin(x). f32 2.35 ULP, f64 2.11 ULP.
 template <LaneType V>
 V asin(const V& x) {
   const V a = abs(x);
@@ -49,7 +49,7 @@ V atan(const V& x) {
   return copysign(base + fma(t * z, short_atan_tail(z), t), x);
 }
 
-// The angle of the point (x, y); where the larger coordinate is of unusual size, by the exact function. f32 2.70 ULP, f64 2.45 ULP.
+// The angle of the point (x, y); where the larger coordinate is of unusual size, by the exact function. f32 2.82 ULP, f64 2.49 ULP.
 template <LaneType V>
 V atan2(const V& y, const V& x) {
   const V a = abs(y), b = abs(x), zero = x.like(0), small = min_raw(a, b), large = max_raw(a, b);

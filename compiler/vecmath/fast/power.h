@@ -26,7 +26,7 @@ V log2_sum(const V& x, V& low) {
   return select(abs(whole) < x.like(infinity), high, whole);
 }
 
-// x^y. f32 0.94 ULP, f64 2.45 ULP.
+// x^y. f32 0.94 ULP, f64 2.60 ULP.
 template <LaneType V>
 V pow(const V& x, const V& y) {
   V log_low = x;
