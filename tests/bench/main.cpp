@@ -1,9 +1,14 @@
 // weft_bench --table [--filter=TEXT]   prints the comparison as a markdown table
+//            --csv [--filter=TEXT]     the same for machines: workload,threads,weft_ns,hand_ns,eigen_ns,compile_ms; empty: no contestant
+//            --compare=FILE            a table, and how the times relate to those in FILE, the --csv of another build
 // weft_bench                           the same contestants as Google Benchmark's own benchmarks, with its flags
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <map>
+#include <sstream>
 #include <string_view>
 
 #include <benchmark/benchmark.h>
@@ -24,32 +29,40 @@ weft::Options with(int threads) {
   return options;
 }
 
+using Values = std::vector<std::vector<double>>;
+
 // The largest difference between what two contestants wrote, over the largest element, worst over the outputs.
-double difference(const std::vector<std::vector<float>>& a, const std::vector<std::vector<float>>& b) {
+double difference(const Values& a, const Values& b) {
   double worst = 0;
   for (std::size_t k = 0; k < a.size(); ++k) {
     double largest = 0, apart = 0;
     for (std::size_t i = 0; i < a[k].size(); ++i) {
-      largest = std::max<double>(largest, std::abs(b[k][i]));
-      apart = std::max<double>(apart, std::isfinite(a[k][i]) ? std::abs(a[k][i] - b[k][i]) : INFINITY);
+      largest = std::max(largest, std::abs(b[k][i]));
+      apart = std::max(apart, std::isfinite(a[k][i]) ? std::abs(a[k][i] - b[k][i]) : INFINITY);
     }
     worst = std::max(worst, apart == 0 ? 0 : apart / largest);
   }
   return worst;
 }
 
-template <class Run> std::vector<std::vector<float>> written(const Workload& work, const Run& run) {
-  for (const Array& output : work.outputs) output.fill(weft::Scalar(-7.0f));
+template <class Run> Values written(const Workload& work, const Run& run) {
+  for (const Array& output : work.outputs) output.fill(weft::Scalar::of(output.dtype(), 77.0));
   run();
-  std::vector<std::vector<float>> values;
-  for (const Array& output : work.outputs) values.push_back(output.to_vector<float>());
+  Values values;
+  for (const Array& output : work.outputs) {
+    values.emplace_back();
+    const auto take = [&](auto zero) {
+      for (auto value : output.to_vector<decltype(zero)>()) values.back().push_back(static_cast<double>(value));
+    };
+    output.dtype() == weft::f64 ? take(0.0) : output.dtype() == weft::f32 ? take(0.0f) : take(std::uint8_t{0});
+  }
   return values;
 }
 
 bool agree(const Workload& work, const weft::Call& call, const Team& team) {
-  const auto weft_values = written(work, call);
-  const double hand = difference(weft_values, written(work, [&] { work.hand(team); }));
-  const double eigen = difference(weft_values, written(work, work.eigen));
+  const Values weft_values = written(work, call);
+  const double hand = work.hand ? difference(weft_values, written(work, [&] { work.hand(team); })) : 0;
+  const double eigen = work.eigen ? difference(weft_values, written(work, work.eigen)) : 0;
   // Eigen's own full sums of f32 are less accurate than the tolerance of the others.
   if (hand <= work.tolerance && eigen <= 10 * work.tolerance) return true;
   std::fprintf(stderr, "%s: weft differs from the hand-written loop by %g, from Eigen by %g, allowed %g\n", work.name.c_str(), hand, eigen, work.tolerance);
@@ -67,41 +80,80 @@ double compile_seconds(const Workload& work, int threads) {
   return median(times);
 }
 
+// Seconds; 0: no such contestant.
+struct Times {
+  double weft = 0, hand = 0, eigen = 0, compile = 0;
+};
+using Key = std::pair<std::string, int>;              // workload, threads
+
 std::string cell(const char* format, double value) {
   char text[32];
   std::snprintf(text, sizeof text, format, value);
   return text;
 }
-std::string microseconds(double seconds) { return cell(seconds < 1e-5 ? "%.2f" : seconds < 1e-3 ? "%.1f" : "%.0f", seconds * 1e6); }
+std::string microseconds(double seconds) { return seconds == 0 ? "-" : cell(seconds < 1e-7 ? "%.4f" : seconds < 1e-5 ? "%.2f" : seconds < 1e-3 ? "%.1f" : "%.0f", seconds * 1e6); }
+std::string ratio(double a, double b) { return a == 0 || b == 0 ? "-" : cell("%.2f", a / b); }
+std::string nanoseconds(double seconds) { return seconds == 0 ? "" : cell("%.6g", seconds * 1e9); }
 
-int table(std::string_view filter) {
+Times measure(const Workload& work, int threads, bool& right) {
+  const weft::Call call = work.compile(with(threads)).bind(work.inputs, work.outputs);
+  const Team team(threads);
+  right &= agree(work, call, team);
+  std::vector<std::function<void()>> contestants{[&] { call(); }};
+  if (work.hand) contestants.push_back([&] { work.hand(team); });
+  if (work.eigen) contestants.push_back(work.eigen);
+  const auto times = race(contestants, threads, 1);
+  return {times[0], work.hand ? times[1] : 0, work.eigen ? times.back() : 0, compile_seconds(work, threads)};
+}
+
+// What --csv has printed.
+std::map<Key, Times> read_csv(const std::string& path) {
+  std::ifstream file(path);
+  std::map<Key, Times> all;
+  for (std::string line; std::getline(file, line);) {
+    // Names may hold commas; the numbers do not.
+    std::vector<std::string> fields;
+    for (int k = 0; k < 5 && line.rfind(',') != std::string::npos; ++k) {
+      fields.insert(fields.begin(), line.substr(line.rfind(',') + 1));
+      line.resize(line.rfind(','));
+    }
+    if (fields.size() < 5 || fields[0] == "threads") continue;
+    const auto number = [&](std::size_t k) { return fields[k].empty() ? 0 : std::stod(fields[k]); };
+    all[{line, std::stoi(fields[0])}] = {number(1) * 1e-9, number(2) * 1e-9, number(3) * 1e-9, number(4) * 1e-3};
+  }
+  return all;
+}
+
+// How many times as fast weft has become, in time and measured by the contestants beside it, which the two builds share.
+void print_change(const Times& old, const Times& now) {
+  const double then_beside = old.hand > 0 ? old.hand : old.eigen, now_beside = old.hand > 0 ? now.hand : now.eigen;
+  std::printf(" %s | %s |", ratio(old.weft, now.weft).c_str(), then_beside > 0 && now_beside > 0 ? cell("%.2f", old.weft / then_beside / (now.weft / now_beside)).c_str() : "-");
+}
+
+int table(std::string_view filter, bool csv, const std::string& compared) {
   bool right = true;
-  std::printf("| workload | threads | weft us | hand us | Eigen us | hand/weft | Eigen/weft | compile ms |\n"
-              "|---|---|---|---|---|---|---|---|\n");
+  const std::map<Key, Times> before = compared.empty() ? std::map<Key, Times>() : read_csv(compared);
+  if (csv) std::printf("workload,threads,weft_ns,hand_ns,eigen_ns,compile_ms\n");
+  else std::printf("| workload | threads | weft us | hand us | Eigen us | hand/weft | Eigen/weft | compile ms |%s\n|---|---|---|---|---|---|---|---|%s\n",
+                   compared.empty() ? "" : " before/now | the same beside others |", compared.empty() ? "" : "---|---|");
   for (const Entry& entry : workloads()) {
     if (entry.name.find(filter) == std::string::npos) continue;
     const Workload work = entry.make();
     for (int threads : {1, 2}) {
-      const weft::Call call = work.compile(with(threads)).bind(work.inputs, work.outputs);
-      const Team team(threads);
-      right &= agree(work, call, team);
-      const auto times = race({[&] { call(); }, [&] { work.hand(team); }, work.eigen}, threads, 1);
-      std::printf("| %s | %d | %s | %s | %s | %.2f | %.2f | %.1f |\n", work.name.c_str(), threads, microseconds(times[0]).c_str(), microseconds(times[1]).c_str(),
-                  microseconds(times[2]).c_str(), times[1] / times[0], times[2] / times[0], compile_seconds(work, threads) * 1e3);
+      const Times times = measure(work, threads, right);
+      if (csv) {
+        std::printf("%s,%d,%s,%s,%s,%.3g\n", entry.name.c_str(), threads, nanoseconds(times.weft).c_str(), nanoseconds(times.hand).c_str(), nanoseconds(times.eigen).c_str(), times.compile * 1e3);
+      } else {
+        std::printf("| %s | %d | %s | %s | %s | %s | %s | %.1f |", entry.name.c_str(), threads, microseconds(times.weft).c_str(), microseconds(times.hand).c_str(),
+                    microseconds(times.eigen).c_str(), ratio(times.hand, times.weft).c_str(), ratio(times.eigen, times.weft).c_str(), times.compile * 1e3);
+        if (auto old = before.find({entry.name, threads}); old != before.end()) print_change(old->second, times);
+        std::printf("\n");
+      }
       std::fflush(stdout);
     }
   }
-  if (std::string_view("bind").find(filter) != std::string_view::npos) {
-    const Array x = Array(weft::f32, {16}), y = Array(weft::f32, {16}), out(weft::f32, {16});
-    weft::Graph g;
-    const auto a = g.input("a", weft::f32, {"n"}), b = g.input("b", weft::f32, {"n"});
-    const weft::Call call = weft::compile({1.5 * a + b}, {a, b}, with(1)).bind({x, y}, {out});
-    float* const data[] = {x.data<float>(), y.data<float>(), out.data<float>()};
-    const auto times = race({[&] { for (int k = 0; k < 1000; ++k) call(); },
-                             [&] { for (int k = 0; k < 1000; ++k) hand::axpy(data[0], data[1], data[2], 0, 16, false); }}, 1, 0.3);
-    std::printf("\nbound call, axpy of 16 elements: %.1f ns; hand-written function: %.1f ns\n", times[0] * 1e6, times[1] * 1e6);
-  }
-  std::printf("Eigen runs on one thread.%s\n", right ? "" : " SOME RESULTS DIFFER.");
+  if (!csv) std::printf("Eigen runs on one thread.\n");
+  if (!right) std::fprintf(stderr, "SOME RESULTS DIFFER.\n");
   return right ? 0 : 1;
 }
 
@@ -117,11 +169,13 @@ void register_all() {
       benchmark::RegisterBenchmark(name("hand", threads).c_str(), [=](benchmark::State& state) {
         const Workload work = entry.make();
         const Team team(threads);
+        if (!work.hand) return state.SkipWithError("no hand-written loop");
         for (auto step : state) { static_cast<void>(step); work.hand(team); }
       })->UseRealTime();
     }
     benchmark::RegisterBenchmark(name("eigen", 1).c_str(), [=](benchmark::State& state) {
       const Workload work = entry.make();
+      if (!work.eigen) return state.SkipWithError("nothing by Eigen");
       for (auto step : state) { static_cast<void>(step); work.eigen(); }
     })->UseRealTime();
   }
@@ -131,14 +185,16 @@ void register_all() {
 }  // namespace bench
 
 int main(int count, char** words) {
-  bool table = false;
-  std::string filter;
+  bool table = false, csv = false;
+  std::string filter, compared;
   for (int k = 1; k < count; ++k) {
     const std::string_view word = words[k];
     if (word == "--table") table = true;
+    if (word == "--csv") csv = true;
     if (word.starts_with("--filter=")) filter = word.substr(9);
+    if (word.starts_with("--compare=")) compared = word.substr(10);
   }
-  if (table) return bench::table(filter);
+  if (table || csv || !compared.empty()) return bench::table(filter, csv, compared);
   bench::register_all();
   benchmark::Initialize(&count, words);
   benchmark::RunSpecifiedBenchmarks();

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the benchmarks in build-bench/ and prints a table.
-#   run.sh [flags]       weft, hand-written loops, Eigen. Flags go to weft_bench: --table (the default), --filter=TEXT, or Google
+#   run.sh [flags]       weft, hand-written loops, Eigen. Flags go to weft_bench: --table (the default), --csv, --compare=FILE (the --csv of
+#                        another build), --filter=TEXT, or Google
 #                        Benchmark's own without --table.
 #   run.sh math [flags]  vector functions beside libmvec, SLEEF and libm. Flags go to weft_math_bench: --csv, --seconds=S, --filter=NAME.
 cd "$(dirname "$0")/../.." || exit 1

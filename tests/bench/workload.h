@@ -36,8 +36,8 @@ struct Workload {
   std::string name;
   std::function<weft::Function(const weft::Options&)> compile;   // builds the graph too
   std::vector<Array> inputs, outputs;                            // every contestant writes the same outputs
-  std::function<void(const Team&)> hand;
-  std::function<void()> eigen;                                   // one thread
+  std::function<void(const Team&)> hand;                         // empty: none
+  std::function<void()> eigen;                                   // one thread; a plain loop where Eigen has no words for it; or empty
   double tolerance = 1e-5;                                       // of hand against weft, relative to the largest element
 };
 
@@ -46,6 +46,9 @@ struct Entry {
   std::string name;
   std::function<Workload()> make;
 };
-std::vector<Entry> workloads();
+std::vector<Entry> workloads();              // all, in the order of the table
+std::vector<Entry> elementwise_workloads();
+std::vector<Entry> layout_workloads();
+std::vector<Entry> gradient_workloads();
 
 }  // namespace bench

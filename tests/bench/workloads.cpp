@@ -1,53 +1,10 @@
-#include "workload.h"
-
-#include <random>
-
-#include <Eigen/Core>
-#include <weft/memory.h>
-
 #include "hand.h"
+#include "tools.h"
 
 namespace bench {
 namespace {
 
-using weft::Expr;
-using weft::f32;
-using weft::Graph;
-using weft::Options;
-using Rows = Eigen::Map<Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
-using Line = Eigen::Map<Eigen::ArrayXf>;
-using RowLine = Eigen::Map<Eigen::Array<float, 1, Eigen::Dynamic>>;
-
-constexpr Index rows = 8192, columns = 1024, samples = 100000, features = 64;
-
-Array buffer(const weft::Dims& shape) {
-  auto memory = weft::allocate(static_cast<std::size_t>(weft::element_count(shape)) * sizeof(float));
-  Array array = Array::borrow(weft::View(memory.get(), f32, shape), memory);
-  array.fill(weft::Scalar(0.0f));  // pages are there before the clock runs
-  return array;
-}
-Array random(const weft::Dims& shape, float low = -2, float high = 2) {
-  Array array = buffer(shape);
-  std::minstd_rand generator(1);
-  const float step = (high - low) / static_cast<float>(generator.max());
-  for (float* at = array.data<float>(), *end = at + array.size(); at != end; ++at) *at = low + step * static_cast<float>(generator());
-  return array;
-}
-float* at(const Array& array) { return array.data<float>(); }
-Line line(const Array& array) { return {array.data<float>(), array.size()}; }
-RowLine row_line(const Array& array) { return {array.data<float>(), array.size()}; }
-Rows matrix(const Array& array) { return {array.data<float>(), array.shape()[0], array.shape()[1]}; }
-
-// What to compile: makes the graph's inputs of the given symbolic shapes and calls body(inputs).
-template <class Body> auto compiler(std::vector<weft::Shape> shapes, Body body) {
-  return [shapes, body](const Options& options) {
-    Graph g;
-    std::vector<Expr> inputs;
-    for (const auto& shape : shapes) inputs.push_back(g.input("x" + std::to_string(inputs.size()), f32, shape));
-    return weft::compile(body(inputs), inputs, options);
-  };
-}
-using Exprs = std::vector<Expr>;
+constexpr Index samples = 100000, features = 64;
 
 Workload axpy(const std::string& name, Index size) {
   const Array x = random({size}), y = random({size}), out = buffer({size});
@@ -198,7 +155,8 @@ Workload logistic() {
 }  // namespace
 
 std::vector<Entry> workloads() {
-  return {{"axpy 4Ki", [] { return axpy("axpy 4Ki", 1 << 12); }},
+  std::vector<Entry> all{
+          {"axpy 4Ki", [] { return axpy("axpy 4Ki", 1 << 12); }},
           {"axpy 256Ki", [] { return axpy("axpy 256Ki", 1 << 18); }},
           {"axpy 16Mi", [] { return axpy("axpy 16Mi", 1 << 24); }},
           {"polynomial 256Ki", polynomial},
@@ -211,6 +169,8 @@ std::vector<Entry> workloads() {
           {"softmax rows", softmax_rows},
           {"layer norm rows", layer_norm_rows},
           {"logistic loss, gradient", logistic}};
+  for (const auto& more : {elementwise_workloads(), layout_workloads(), gradient_workloads()}) all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 }  // namespace bench
