@@ -133,6 +133,7 @@ class KernelEmitter {
   void emit_edge(const Loop& outer, Range range);
   void load_tiles(const Loop& lanes, Value* index, Value* mask);
   void store_tiles(const Loop& lanes, Value* index);
+  Value* row_after(Value* row, const LaneAccess& access, Value* index);
 
   // emit_table.cpp
   struct ByteFunction {

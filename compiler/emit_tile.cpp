@@ -128,6 +128,11 @@ static std::vector<Value*> columns_of(llvm::IRBuilderBase& builder, std::vector<
   return columns;
 }
 
+// The next row of a tile: by an addition, the first one apart.
+Value* KernelEmitter::row_after(Value* row, const LaneAccess& access, Value* index) {
+  return row ? b_.CreateGEP(b_.getInt8Ty(), row, access.lane_stride) : b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(index, access.lane_stride));
+}
+
 // Before the copies of a vector step. The masked steps at the end of a row gather.
 void KernelEmitter::load_tiles(const Loop& lanes, Value* index, Value* mask) {
   if (tiled_by_ < 0 || mask) return;
@@ -139,13 +144,14 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index, Value* mask) {
     const LaneAccess& access = (direction > 0 ? jam_.front() : jam_.back()).accesses.at(&item);
     const auto width = static_cast<int>(jam_.size());
     std::vector<Value*> rows;
+    Value* at = nullptr;
+    Value* const ahead = b_.CreateMul(access.lane_stride, number(tiles_ahead * lane_count));
     for (int lane = 0; lane < lane_count; ++lane) {
-      Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateAdd(index, number(lane)), access.lane_stride));
+      at = row_after(at, access, index);
       auto* type = llvm::FixedVectorType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(width));
       rows.push_back(b_.CreateAlignedLoad(type, at, llvm::Align(size_of(dtype))));
       if (width < lane_count) continue;
-      Value* ahead = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateAdd(index, number(lane + tiles_ahead * lane_count)), access.lane_stride));
-      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {b_.CreateGEP(b_.getInt8Ty(), at, ahead), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
     }
     auto& columns = tiles_[&item] = width == lane_count ? transposed(b_, std::move(rows)) : columns_of(b_, std::move(rows), width);
     if (direction < 0) std::reverse(columns.begin(), columns.end());
@@ -160,8 +166,9 @@ void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
     if (direction < 0) std::reverse(columns.begin(), columns.end());
     const LaneAccess& access = (direction > 0 ? jam_.front() : jam_.back()).accesses.at(key);
     const auto rows = transposed(b_, std::move(columns));
+    Value* at = nullptr;
     for (int lane = 0; lane < lane_count; ++lane) {
-      Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateAdd(index, number(lane)), access.lane_stride));
+      at = row_after(at, access, index);
       b_.CreateAlignedStore(rows[static_cast<std::size_t>(lane)], at, llvm::Align(size_of(program_.buffers[static_cast<std::size_t>(std::get<Store>(item).buffer)].dtype)));
     }
   }

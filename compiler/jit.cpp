@@ -14,6 +14,7 @@
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -53,7 +54,15 @@ JITTargetMachineBuilder target() {
   return builder;
 }
 
+// Addresses are as simple as loops need them; rewriting them takes LLVM a tenth to a half of all code generation. There is no other
+// way to leave the pass out: the option is LLVM's own, for the whole process.
+void leave_out_strength_reduction() {
+  auto& options = cl::getRegisteredOptions();
+  if (auto found = options.find("disable-lsr"); found != options.end()) static_cast<cl::opt<bool>*>(found->second)->setValue(true);
+}
+
 std::unique_ptr<LLJIT> make_session() {
+  leave_out_strength_reduction();
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   InitializeNativeTargetAsmParser();
