@@ -1,0 +1,38 @@
+// What a Function holds: the graph after all passes, and the variants compiled from it so far. Calls of several threads share it.
+#pragma once
+#include <map>
+#include <mutex>
+
+#include <weft/binding.h>
+#include <weft/function.h>
+#include <weft/memory.h>
+
+#include "variant.h"
+
+namespace weft {
+
+struct Function::State {
+  Graph graph;
+  Options options;
+  std::shared_ptr<Executor> executor;
+  std::vector<NodeId> checked;                                     // nodes whose sense depends on sizes
+  BufferPool pool;
+  double pass_seconds = 0;
+
+  mutable std::mutex mutex;
+  mutable std::map<std::string, std::shared_ptr<const Variant>> variants;
+  mutable std::shared_ptr<const Variant> latest;
+
+  // A graph with broadcasts that a call decides is not compiled itself: one is compiled for each way in which they turn out.
+  bool decided_by_calls = false;
+  mutable std::map<std::string, std::shared_ptr<State>> settled;
+  mutable std::shared_ptr<State> latest_settled;
+  std::shared_ptr<State> settled_for(const Bindings& bindings) const;
+
+  std::shared_ptr<const Variant> variant_for(const Bindings& bindings, const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
+  std::shared_ptr<const Variant> shown() const;
+  double compile_seconds() const;
+  std::vector<Array> make_outputs(const Bindings& bindings);
+};
+
+}  // namespace weft
