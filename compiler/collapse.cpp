@@ -65,6 +65,16 @@ class Collapser {
     }
     return follows;
   }
+  // What repeats along one of the axes and follows the outer one would repeat along the merged axis in parts.
+  bool repeats_in_parts(const Placed& placed, int operand, int outer, int inner) const {
+    const auto axis_of = [&](const AxisRef& ref) { return ref.axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(ref.axis)]; };
+    const AxisMap& map = graph_.map(placed.node, operand);
+    if (std::none_of(map.begin(), map.end(), [&](const AxisRef& ref) { return axis_of(ref) == outer; })) return false;
+    return std::any_of(placed.repeats.begin(), placed.repeats.end(), [&](const Repeat& repeat) {
+      const int axis = axis_of(map[static_cast<std::size_t>(repeat.dim)]);
+      return repeat.operand == operand && (axis == outer || axis == inner);
+    });
+  }
   bool can_merge(int outer, int inner) const {
     const bool thin = is_thin(inner);
     for (const Placed& placed : nest_.nodes) {
@@ -85,6 +95,7 @@ class Collapser {
         if (node.kind == Kind::update || operand.kept == 0) continue;
         const bool reads_index = operand.kind == Kind::iota;
         if (nest_.find(id)) continue;
+        if (repeats_in_parts(placed, k, outer, inner)) return false;
         if (reads_index) {
           for (const AxisRef& ref : map)
             if (ref.axis >= 0 && (placed.axes[static_cast<std::size_t>(ref.axis)] == outer || placed.axes[static_cast<std::size_t>(ref.axis)] == inner)) return false;

@@ -71,6 +71,26 @@ TEST_CASE("repeating operands beside large bodies, transposed operands and folds
   check_bits({x * gain, softmax(x * gain)}, {x, gain}, {arrays[0], arrays[1]});
 }
 
+TEST_CASE("operands that follow any axes of a small block of known extents, arrays between nests too") {
+  const Dims extents{2, 3, 4, 2};
+  for (unsigned axes = 1; axes < 16; ++axes) {
+    Dims shape;
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      if (axes >> d & 1) shape.push_back(extents[d]);
+    for (bool between : {false, true}) {
+      CAPTURE(axes);
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", 2, 3, 4, 2}), y = g.input("y", f32, Shape(shape.begin(), shape.end()));
+      const Expr t = g.input("t", f32, {element_count(shape)});
+      Expr operand = between ? reshape(exp(t * 0.1f), Shape(shape.begin(), shape.end())) : y;   // what a reshape names lies in memory
+      for (int d = 0; d < 4; ++d)
+        if (!(axes >> d & 1)) operand = expand_dims(operand, d);
+      for (Index n : {5, 200})
+        check_bits({x * operand + 1.0f}, {x, between ? t : y}, {counted(f32, {n, 2, 3, 4, 2}), counted(f32, between ? Dims{element_count(shape)} : shape)});
+    }
+  }
+}
+
 TEST_CASE("an image of bytes with a curve for each channel") {
   Graph g;
   const Expr x = g.input("x", u8, {"h", "w", 3}), gain = g.input("gain", f32, {3}), bias = g.input("bias", f32, {3});
