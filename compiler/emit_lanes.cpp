@@ -32,9 +32,7 @@ int KernelEmitter::interleave(const Loop& loop) const {
 // As many vectors as hide latencies, as far as registers and compile time allow.
 int KernelEmitter::latency_steps(const Loop& loop) const {
   if (tiled_by_ >= 0) return 1;
-  const bool ordered = std::any_of(loop.folds.begin(), loop.folds.end(), [&](int fold) { return program_.folds[static_cast<std::size_t>(fold)].ordered; });
   if (loop.weight <= 16) return 4;
-  if (loop.weight <= masked_only && ordered) return 1;
   if (loop.weight <= 48) return 2;
   const bool functions = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
     auto* compute = std::get_if<Compute>(&item);
