@@ -1,7 +1,6 @@
 // Column folds work on several rows together; heights and widths about the sizes where that begins and ends, against the interpreter.
-#include <weft/compiled_math.h>
 
-#include "compiled.h"
+#include "bits.h"
 
 using namespace weft;
 
@@ -16,13 +15,6 @@ Array wavy(DType dtype, Dims shape) {
     else array.data<std::int32_t>()[k] = static_cast<std::int32_t>(value * 1000);
   }
   return array;
-}
-
-void check_bits(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays) {
-  const Function f = compile(outputs, inputs, {.threads = 2, .verify = true});
-  const std::vector<Array> results = f(arrays), expected = interpret(f.final_graph(), f.final_graph().outputs, f.final_graph().inputs, arrays, {}, compiled_math);
-  CAPTURE(to_text(arrays[0].shape()));
-  for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
 }
 
 }  // namespace

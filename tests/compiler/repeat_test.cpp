@@ -1,28 +1,13 @@
 // Operands that follow a thin innermost axis alone, such as a gain for each channel of an image, repeat along one loop over pixels and
 // channels: every extent up to 17, all dtypes, tails, threads, strides, layouts, against the interpreter.
-#include <weft/compiled_math.h>
-
-#include "compiled.h"
+#include "bits.h"
 
 using namespace weft;
 
 namespace {
 
-Array counted(DType dtype, Dims shape) {
-  Array array(f64, shape);
-  for (Index k = 0; k < array.size(); ++k) array.data<double>()[k] = static_cast<double>(k * 7919 % 101) / 4;
-  Graph g;
-  const Expr x = g.input("x", f64, Shape(shape.begin(), shape.end()));
-  return interpret({cast(x, dtype)}, {x}, {array})[0];
-}
-
-Function check_bits(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays, int lanes = 0) {
-  const Function f = compile(outputs, inputs, {.threads = 2, .lanes = lanes, .verify = true});
-  const Graph& graph = f.final_graph();
-  const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
-  CAPTURE(to_text(arrays[0].shape()));
-  for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
-  return f;
+Array counted(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7919 % 101) / 4; });
 }
 
 bool repeats(const Function& f) { return f.program().find(" mod ") != std::string::npos; }
@@ -45,7 +30,7 @@ TEST_CASE("repeating operands of every dtype, in registers of every width") {
     for (int lanes : {4, 8, 16}) {
       Graph g;
       const Expr x = g.input("x", dtype, {"h", "w", 3}), gain = g.input("gain", dtype, {3});
-      CHECK(repeats(check_bits({where(equal(x, gain), gain, x), equal(x, gain)}, {x, gain}, {counted(dtype, {7, 13, 3}), counted(dtype, {3})}, lanes)));
+      CHECK(repeats(check_bits({where(equal(x, gain), gain, x), equal(x, gain)}, {x, gain}, {counted(dtype, {7, 13, 3}), counted(dtype, {3})}, 2, lanes)));
     }
 }
 
@@ -108,7 +93,7 @@ TEST_CASE("functions of bytes, by tables where the array is long enough") {
         const Array data = counted(dtype, {pixels, channels}), gains = counted(f32, {channels});
         check_bits({cast(wave(x) * gain, u8)}, {x, gain}, {data, gains});
         check_bits({cast(wave(x), i8)}, {x}, {data});
-        check_bits({greater(wave(x), 120.0f)}, {x}, {data}, 8);
+        check_bits({greater(wave(x), 120.0f)}, {x}, {data}, 2, 8);
         check_bits({cast(wave(x), u8)}, {x}, {Array(data.flip(0))});
         check_bits({cast(wave(x) + cast(x, f32) * 0.5f, u8), x}, {x}, {data});
       }

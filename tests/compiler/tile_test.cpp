@@ -1,28 +1,13 @@
 // Operands that lie across the vector loop are read in tiles of sixteen by sixteen: all sizes about that, every size of element, tails,
 // several such operands, in nests of three axes, against the interpreter.
-#include <weft/compiled_math.h>
-
-
-#include "compiled.h"
+#include "bits.h"
 
 using namespace weft;
 
 namespace {
 
-Array counted(DType dtype, Dims shape) {
-  Array array(f64, shape);
-  for (Index k = 0; k < array.size(); ++k) array.data<double>()[k] = static_cast<double>(k * 7919 % 1009 - 400);
-  Graph g;
-  const Expr x = g.input("x", f64, Shape(shape.begin(), shape.end()));
-  return interpret({cast(x, dtype)}, {x}, {array})[0];
-}
-
-void check_bits(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays, int threads = 2) {
-  const Function f = compile(outputs, inputs, {.threads = threads, .verify = true});
-  const Graph& graph = f.final_graph();
-  const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
-  CAPTURE(to_text(arrays[0].shape()));
-  for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+Array counted(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7919 % 1009 - 400); });
 }
 
 }  // namespace
