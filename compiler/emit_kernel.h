@@ -97,6 +97,7 @@ class KernelEmitter {
   int latency_steps(const Loop& loop) const;
   std::size_t widest_of(const Loop& loop) const;
   std::size_t register_bytes() const;
+  bool has_feature(std::string_view name) const;
   bool ends_in_whole_vectors(const Loop& loop, Index stride) const;
   bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
 

@@ -34,14 +34,15 @@ int KernelEmitter::latency_steps(const Loop& loop) const {
   if (tiled_by_ >= 0) return 1;
   if (loop.weight <= 16) return 4;
   if (loop.weight <= 48) return 2;
+  const bool large = loop.weight > masked_only;
   const bool functions = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
     auto* compute = std::get_if<Compute>(&item);
     return compute && op_cost(compute->op) >= long_function;
   });
-  if (functions && loop.weight > masked_only) return 1;                // their rare branches are code enough
-  const int registers_each = static_cast<int>(std::max<std::size_t>(1, lane_count * widest_of(loop) / register_bytes()));   // of a vector
-  const int most = loop.weight <= masked_only ? registers_each <= 2 ? 2 : 1 : 4 / registers_each;
-  return std::max(1, most);
+  if (functions && large) return 1;                // their rare branches are code enough
+  const std::size_t bytes = lane_count * widest_of(loop), registers_each = (bytes + register_bytes() - 1) / register_bytes();
+  if (!large) return registers_each <= 2 ? 2 : 1;
+  return registers_each >= 4 ? 1 : 4 / static_cast<int>(registers_each);
 }
 
 std::size_t KernelEmitter::widest_of(const Loop& loop) const {
@@ -53,9 +54,13 @@ std::size_t KernelEmitter::widest_of(const Loop& loop) const {
   return widest;
 }
 
+// Whole names: "+avx512vbmi" is not in "+avx512vbmi2".
+bool KernelEmitter::has_feature(std::string_view name) const {
+  return ("," + features_ + ",").find("," + std::string(name) + ",") != std::string::npos;
+}
+
 std::size_t KernelEmitter::register_bytes() const {
-  const auto has = [&](const char* feature) { return features_.find(feature) != std::string::npos; };
-  return has("+avx512f") ? 64 : has("+avx2") ? 32 : 16;
+  return has_feature("+avx512f") ? 64 : has_feature("+avx2") ? 32 : 16;
 }
 
 void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks) {

@@ -17,7 +17,7 @@ constexpr int least_cost = 16;          // op_cost of what lookups replace: thre
 
 // The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups are impossible or do not pay.
 std::optional<KernelEmitter::ByteFunction> KernelEmitter::byte_function(const Loop& loop) const {
-  if (features_.find("+avx512vbmi") == std::string::npos || !loop.folds.empty() || !jam_.empty() || edge_) return {};
+  if (!has_feature("+avx512vbmi") || !loop.folds.empty() || !jam_.empty() || edge_) return {};
   ByteFunction found;
   int cost = 0;
   for (const Item& item : loop.body) {
