@@ -16,8 +16,6 @@
 namespace weft {
 namespace {
 
-constexpr int full_loop = 320;          // vector instructions in one loop body; compile time and registers suffer beyond
-
 // ---------------------------------------------------------------- strides
 struct Costs {
   AxisUses uses;                        // by axis
@@ -30,7 +28,7 @@ struct Costs {
     for (const Placed& placed : nest.nodes) {
       const Node& node = graph.node(placed.node);
       const double volume = volume_of(placed.axes, nest.axes, placed.axes.size());
-      arithmetic += 0.25 * volume;
+      arithmetic += op_in_loads * volume;
       for (int k = 0; k < graph.arity(placed.node) && node.kind == Kind::apply; ++k) {
         const NodeId array = graph.operand(placed.node, k);
         if (nest.find(array)) continue;
@@ -58,13 +56,11 @@ struct Costs {
   }
 };
 
-int choose_lanes(const Nest& nest, const Costs& costs) {
+int choose_lanes(const Nest& nest, const Costs& costs, const Machine& machine) {
   int best = 0;
-  // A loop of fewer than sixteen elements wastes lanes and its start. Recurrences run one element at a time.
   auto cost_of = [&](int axis) {
     const auto a = static_cast<std::size_t>(axis);
-    const double hint = static_cast<double>(nest.axes[a].hint);
-    return (costs.uses[a].access_cost() + 6 * costs.carried[a] + costs.arithmetic) / (hint < 16 ? 0.4 * std::max(1.0, hint) / 16 : 1.0);
+    return vector_axis_cost(machine, costs.uses[a], costs.carried[a], costs.arithmetic, nest.axes[a].hint);
   };
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
     const double mine = cost_of(axis), other = cost_of(best);
@@ -79,7 +75,7 @@ int choose_root(const Nest& nest, const Costs& costs, int lanes) {
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) {
     if (!(nest.roots >> axis & 1)) continue;
     const auto a = static_cast<std::size_t>(axis);
-    const double penalty = root_penalty(costs.uses[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1);
+    const double penalty = root_cost(costs.uses[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1).total();
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }
   return best;
@@ -103,8 +99,7 @@ Index choose_block(const Graph& graph, const Nest& nest) {
     rows += (cost + 1) * std::max(1.0, elements / 16);
     row_bytes = std::max(row_bytes, elements * static_cast<double>(size_of(graph.node(placed.node).dtype)));
   }
-  if (alone < 8 || alone < 0.2 * rows) return 0;
-  return row_bytes <= 512 ? 64 : row_bytes <= 1024 ? 32 : 16;
+  return blocks_pay(alone, rows) ? rows_of_block(row_bytes) : 0;
 }
 
 // ---------------------------------------------------------------- the tree of loops
@@ -272,7 +267,7 @@ void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root) {
 void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) {
   if (!nest.axes.empty()) {
     const Costs costs(graph, hints, schedule, nest);
-    nest.lanes = choose_lanes(nest, costs);
+    nest.lanes = choose_lanes(nest, costs, hints.machine);
     order_loops(graph, nest, costs, choose_root(nest, costs, nest.lanes));
     keep_visiting_order(graph, nest);
   }

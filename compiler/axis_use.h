@@ -6,14 +6,6 @@
 
 namespace weft {
 
-struct AxisUse {
-  double contiguous = 0, jumps = 0;     // elements read with a stride of one, and with any other
-  bool folded = false;
-  double kept_beside = 0;               // largest result of a fold over the axis, in elements
-
-  // In contiguous loads: a gather costs about eight, and an array that does not follow the axis is loaded outside the loop.
-  double access_cost() const { return contiguous + 8 * jumps; }
-};
 using AxisUses = std::vector<AxisUse>;                 // by nest axis
 
 // The strides of the memory of a node, in elements, in the call that compiles.

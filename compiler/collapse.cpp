@@ -11,8 +11,6 @@
 namespace weft {
 namespace {
 
-constexpr Index most_vectors = 7;        // f32 registers of one repeating operand; extents 2 to 8, 10, 12, 14, 16
-
 class Collapser {
  public:
   Collapser(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) : graph_(graph), hints_(hints), schedule_(schedule), nest_(nest) {}
@@ -54,7 +52,7 @@ class Collapser {
   // Whether arrays of one row of this axis may repeat: some whole number of vectors, not too many, holds whole rows.
   bool is_thin(int inner) const {
     const Extent& extent = nest_.axes[static_cast<std::size_t>(inner)].extent;
-    return extent.is_number() && extent.constant() <= 16 && extent.constant() / std::gcd(extent.constant(), Index{16}) <= most_vectors;
+    return extent.is_number() && extent.constant() <= 16 && extent.constant() / std::gcd(extent.constant(), Index{16}) <= repeated_vectors;
   }
   bool repeats_along(const AxisMap& map, const std::vector<int>& axes, int outer, int inner) const {
     bool follows = false;
@@ -83,7 +81,7 @@ class Collapser {
       const auto folds = [&](int axis) { return std::find(placed.axes.begin() + node.kept, placed.axes.end(), axis) != placed.axes.end(); };
       if (folds(outer) || folds(inner)) return false;
       // Made again for every element, so it must be cheap.
-      const bool again = has(inner) && !has(outer) && thin && node.kind == Kind::apply && !schedule_.stored[placed.node.value] && node_cost(node) <= 4;
+      const bool again = has(inner) && !has(outer) && thin && node.kind == Kind::apply && !schedule_.stored[placed.node.value] && node_cost(node) <= repeated_value;
       if (has(outer) != has(inner) && !again) return false;
       if (node.kind == Kind::update && has(outer)) return false;
       for (int axis : carried_axes(node))

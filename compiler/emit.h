@@ -19,6 +19,7 @@ struct CodeOptions {
   int lanes = 0;
   bool fast_math = false;
   bool stream = false;   // see Hints
+  Machine machine = {};
 };
 
 // Adds the function of the nest, and a second one that merges partial results if it has any, to the module; appends the

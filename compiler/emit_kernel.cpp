@@ -11,7 +11,7 @@ using llvm::Value;
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
     : module_(module), context_(module.getContext()), program_(program), classes_(classes), plan_(plan), features_(host_features(options.lanes)),
-      fast_math_(options.fast_math), stream_(options.stream), b_(context_), entry_(context_) {
+      fast_math_(options.fast_math), stream_(options.stream), machine_(options.machine), b_(context_), entry_(context_) {
   for (const Buffer& buffer : program.buffers) {
     const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
     slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
@@ -171,13 +171,13 @@ void KernelEmitter::emit_units(const Loop& root) {
 namespace {
 
 // Estimated picoseconds of one iteration of the body, inner loops included, as an extent expression.
-Extent work_of(const Program& program, const Loop& loop) {
-  Extent work = loop.weight * (loop.mark == Mark::lanes ? 25 : 400);
+Extent work_of(const Program& program, const Loop& loop, const Machine& machine) {
+  Extent work = loop.weight * element_picoseconds(machine, loop.mark == Mark::lanes);
   for (const Item& item : loop.body)
     if (auto* inner = std::get_if<Loop>(&item)) {
-      if (inner->mark == Mark::block) { work = work + work_of(program, *inner); continue; }
+      if (inner->mark == Mark::block) { work = work + work_of(program, *inner, machine); continue; }
       const Extent times = program.is_tiled(inner->var.axis) ? Extent(program.unit) : program.axes[static_cast<std::size_t>(inner->var.axis)].extent;
-      work = work + times * work_of(program, *inner);
+      work = work + times * work_of(program, *inner, machine);
     }
   return work;
 }
@@ -198,7 +198,7 @@ void KernelEmitter::emit_run() {
     bool merged = false;
     for (const Fold& fold : program_.folds) merged |= fold.partial >= 0;
     stage.units = plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit), merged ? 1 : 0);
-    stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root), 1000), 1);
+    stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root, machine_), 1000), 1);
   }
   end_function();
   if (!scratch_.is(0)) stage.scratch = plan_.sizes.add(scratch_);

@@ -202,6 +202,7 @@ class KernelEmitter {
   Plan& plan_;
   const std::string& features_;                 // of the processor, as attributes of functions
   const bool fast_math_, stream_;
+  const Machine machine_;
   llvm::IRBuilder<> b_;
   llvm::IRBuilder<> entry_;                     // appends to the entry block
   llvm::Function* function_ = nullptr;

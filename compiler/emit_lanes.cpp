@@ -12,11 +12,6 @@ namespace weft {
 
 using llvm::Value;
 
-namespace {
-constexpr int long_function = 12;     // op_cost from which an op is no handful of instructions
-constexpr int masked_only = 160;      // bodies so large are emitted once, with masks: compile time counts more
-}
-
 // How many vectors run side by side: hides latencies. More cost compile time.
 int KernelEmitter::interleave(const Loop& loop) const {
   const int wanted = latency_steps(loop);
@@ -26,23 +21,17 @@ int KernelEmitter::interleave(const Loop& loop) const {
       for (const Subscript& s : load->at)
         if (s.axis == loop.var.axis && s.period > 0)
           repetition = std::lcm(repetition, static_cast<int>(s.period / std::gcd(s.period, Index{lane_count})));
-  return repetition > 8 || wanted == 1 ? wanted : repetition * std::max(1, (wanted + repetition / 2) / repetition);
+  return whole_repetitions(wanted, repetition);
 }
 
-// As many vectors as hide latencies, as far as registers and compile time allow.
 int KernelEmitter::latency_steps(const Loop& loop) const {
   if (tiled_by_ >= 0) return 1;
-  if (loop.weight <= 16) return 4;
-  if (loop.weight <= 48) return 2;
-  const bool large = loop.weight > masked_only;
   const bool functions = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
     auto* compute = std::get_if<Compute>(&item);
     return compute && op_cost(compute->op) >= long_function;
   });
-  if (functions && large) return 1;                // their rare branches are code enough
   const std::size_t bytes = lane_count * widest_of(loop), registers_each = (bytes + register_bytes() - 1) / register_bytes();
-  if (!large) return registers_each <= 2 ? 2 : 1;
-  return registers_each >= 4 ? 1 : 4 / static_cast<int>(registers_each);
+  return vectors_side_by_side(loop.weight, functions, static_cast<int>(registers_each));
 }
 
 std::size_t KernelEmitter::widest_of(const Loop& loop) const {

@@ -14,8 +14,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr int loops_per_piece = 12;
-
 struct Uses {
   std::set<int> made, read, folds, opened;        // values and folds
 };

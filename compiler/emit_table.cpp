@@ -11,8 +11,6 @@ using llvm::Value;
 
 namespace {
 constexpr int entries = 256, bytes_each = 64;
-constexpr Index most_tables = 4;        // of four registers each
-constexpr int least_cost = 16;          // op_cost of what lookups replace: three or four instructions for sixty-four results
 }  // namespace
 
 // The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups are impossible or do not pay.
@@ -42,7 +40,7 @@ std::optional<KernelEmitter::ByteFunction> KernelEmitter::byte_function(const Lo
       return {};
     }
   }
-  if (!found.load || !found.store || found.tables > most_tables || cost < least_cost) return {};
+  if (!found.load || !found.store || found.tables > most_tables || cost < table_pays) return {};
   return found;
 }
 

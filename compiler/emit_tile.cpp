@@ -51,8 +51,7 @@ bool KernelEmitter::is_tiled_by(const Loop& outer) const {
       return false;
     }
   }
-  constexpr int largest = 24;         // sixteen copies of a larger body are too much code
-  if (!lanes || lanes->weight > largest) return false;
+  if (!lanes || lanes->weight > tiled_body) return false;
   const bool scans = std::any_of(outer.folds.begin(), outer.folds.end(), [&](int fold) { return program_.folds[static_cast<std::size_t>(fold)].start.has_value(); });
   if (!scans && !outer.folds.empty()) return false;                    // emit_jam's
   return std::any_of(lanes->body.begin(), lanes->body.end(), [&](const Item& item) { return lies_across(item, outer.var.axis, lanes->var.axis) != 0; });

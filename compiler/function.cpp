@@ -51,7 +51,8 @@ void check_output(const Graph& graph, std::size_t k, const View& array, const Bi
 
 std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bindings, const std::vector<Array>& inputs,
                                                             const std::vector<Array>& outputs) const {
-  const bool stream = stores_past_caches(inputs, outputs, options.cache_bytes);
+  const Index cache_bytes = options.cache_bytes > 0 ? options.cache_bytes : static_cast<Index>(machine.stream_bytes);
+  const bool stream = stores_past_caches(inputs, outputs, cache_bytes);
   const std::string key = variant_key(inputs, outputs, stream);
   const std::scoped_lock lock(mutex);
   auto& variant = variants[key];
@@ -59,6 +60,7 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
     Hints hints;
     hints.bindings = bindings;
     hints.threads = executor->threads();
+    hints.machine = machine;
     hints.stream = stream;
     for (std::size_t k = 0; k < inputs.size(); ++k) hints.arrays[graph.inputs[k]] = {inputs[k].strides()};
     for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[graph.outputs[k]] = {outputs[k].strides()};
@@ -77,12 +79,13 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
 namespace {
 
 // A graph that was extracted, ready to be called.
-std::shared_ptr<Function::State> make_state(Graph graph, const Options& options, std::shared_ptr<Executor> executor) {
+std::shared_ptr<Function::State> make_state(Graph graph, const Options& options, const Machine& machine, std::shared_ptr<Executor> executor) {
   const auto start = std::chrono::steady_clock::now();
   auto state = std::make_shared<Function::State>();
   state->decided_by_calls = has_fits(graph);
   state->graph = state->decided_by_calls ? std::move(graph) : run_graph_passes(std::move(graph), options);
   state->options = options;
+  state->machine = machine;
   state->executor = std::move(executor);
   for (std::size_t k = 0; k < state->graph.size(); ++k)
     if (has_call_checks(state->graph, id_of(k))) state->checked.push_back(id_of(k));
@@ -99,7 +102,7 @@ std::shared_ptr<Function::State> Function::State::settled_for(const Bindings& bi
   auto& state = settled[key];
   if (!state) {
     try {
-      state = make_state(settle(graph, bindings), options, executor);
+      state = make_state(settle(graph, bindings), options, machine, executor);
     } catch (...) {
       settled.erase(key);
       throw;
@@ -265,33 +268,35 @@ const Graph& Function::final_graph(const std::vector<Array>& inputs) const {
 }
 namespace {
 
-Function make_function(Graph extracted, const Options& options, std::chrono::steady_clock::time_point start) {
+Function make_function(Graph extracted, const Options& options, const Machine& machine, std::chrono::steady_clock::time_point start) {
   check_symbols(extracted);
   WEFT_REQUIRE(options.lanes == 0 || options.lanes == 4 || options.lanes == 8 || options.lanes == 16, usage, "Options::lanes: expected 4, 8, 16, or 0 for what the processor has, got ",
                options.lanes);
   WEFT_REQUIRE(options.cache_bytes >= 0, usage, "Options::cache_bytes: expected a number of bytes, or 0 for what the processor has, got ", options.cache_bytes);
-  auto state = make_state(std::move(extracted), options, options.executor ? options.executor : make_executor(options.threads));
+  auto state = make_state(std::move(extracted), options, machine, options.executor ? options.executor : make_executor(options.threads, thread_costs(machine)));
   state->pass_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Function(std::move(state));
 }
 
 }  // namespace
 
-Function compile(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const Options& options) {
+Function compile_for(const Machine& machine, const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   WEFT_REQUIRE(!outputs.empty(), usage, "compile: expected at least one output");
   WEFT_REQUIRE(static_cast<bool>(outputs.front()), usage, "compile: an output is an empty Expr");
-  return make_function(extract(outputs.front().graph(), inputs, outputs), options, start);
+  return make_function(extract(outputs.front().graph(), inputs, outputs), options, machine, start);
+}
+
+Function compile(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const Options& options) {
+  return compile_for(this_machine(), outputs, inputs, options);
 }
 
 Function compile(const Graph& graph, const Options& options) {
-  const auto start = std::chrono::steady_clock::now();
-  WEFT_REQUIRE(!graph.outputs.empty(), usage, "compile: expected at least one output");
   std::vector<Expr> inputs, outputs;
   auto& same = const_cast<Graph&>(graph);      // Exprs are handles; nothing is added
   for (NodeId id : graph.inputs) inputs.emplace_back(same, id);
   for (NodeId id : graph.outputs) outputs.emplace_back(same, id);
-  return make_function(extract(graph, inputs, outputs), options, start);
+  return compile(outputs, inputs, options);
 }
 
 }  // namespace weft

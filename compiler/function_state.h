@@ -14,6 +14,7 @@ namespace weft {
 struct Function::State {
   Graph graph;
   Options options;
+  Machine machine;
   std::shared_ptr<Executor> executor;
   std::vector<NodeId> checked;                                     // nodes whose sense depends on sizes
   BufferPool pool;
@@ -34,5 +35,8 @@ struct Function::State {
   double compile_seconds() const;
   std::vector<Array> make_outputs(const Bindings& bindings);
 };
+
+// weft/function.h, for a machine that need not be this one.
+Function compile_for(const Machine& machine, const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const Options& options);
 
 }  // namespace weft

@@ -5,9 +5,6 @@
 namespace weft {
 namespace {
 
-constexpr int cheap = 3;       // vector instructions, loads included: not worth a row
-constexpr int large = 400;     // vector instructions of a loop that takes no more values from others
-
 void number_loops(const Level& level, int parent, int depth, Placement& out) {
   const int self = static_cast<int>(out.loops.size());
   out.loops.push_back({&level, parent, depth});
@@ -90,10 +87,10 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
     bool elsewhere = false, same_path = true, moves = demand[k].size() == 1;
     for (int loop : demand[k]) {
       elsewhere |= loop != home;
-      moves &= weight[static_cast<std::size_t>(loop)] + op_cost(node.op) <= large;
+      moves &= weight[static_cast<std::size_t>(loop)] + op_cost(node.op) <= full_loop_with_moves;
       same_path &= runs_as_often(p, loop, home);
     }
-    if (elsewhere && !fold && node.kind == Kind::apply && same_path && !schedule.stored[id.value] && (moves || cost[k] <= cheap)) {
+    if (elsewhere && !fold && node.kind == Kind::apply && same_path && !schedule.stored[id.value] && (moves || cost[k] <= cheap_value)) {
       p.computed_in[k] = demand[k];
       for (int loop : demand[k]) weight[static_cast<std::size_t>(loop)] += op_cost(node.op);
       if (!demand[k].contains(home)) weight[static_cast<std::size_t>(home)] -= op_cost(node.op);

@@ -1,6 +1,7 @@
 #include "recompute.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -9,18 +10,7 @@
 namespace weft {
 namespace {
 
-constexpr double dear = 1000;           // more than any array costs
-constexpr int max_depth = 6;            // of the expressions that are made again
-
-// Costs in vector instructions for each 64 bytes: what is made again competes with memory of its own speed.
-struct MemoryCost {
-  double read, write;
-};
-MemoryCost memory_cost(double bytes) {
-  if (bytes <= 1 << 18) return {1, 1};                 // second level of cache
-  if (bytes <= 1 << 24) return {6, 10};                // third level
-  return {20, 40};                                     // a write fetches the line first
-}
+constexpr double dear = std::numeric_limits<double>::infinity();       // more than any array costs
 
 class Recompute {
  public:
@@ -48,7 +38,7 @@ class Recompute {
     for (Index size : evaluate(graph_.node(id).shape(), hints_.bindings)) count *= std::max(1.0, static_cast<double>(size));
     return count;
   }
-  MemoryCost cost_of_array(NodeId id) const { return memory_cost(elements(id) * static_cast<double>(size_of(graph_.node(id).dtype))); }
+  MemoryCost cost_of_array(NodeId id) const { return memory_cost(hints_.machine, elements(id) * static_cast<double>(size_of(graph_.node(id).dtype))); }
   bool is_simple(NodeId id) const {
     const Node& node = graph_.node(id);
     return node.kind == Kind::apply && node.mode != Mode::accumulate && !is_output_[id.value];
@@ -111,7 +101,7 @@ class Recompute {
       if (!bind(id, nest, axes.back())) return;
       kept += memory.read;
     }
-    for (std::size_t nest : readers) again += cost_of_node(id, nest, max_depth, kept);
+    for (std::size_t nest : readers) again += cost_of_node(id, nest, deepest_again, kept);
     if (!used_at_home) again -= op_cost(graph_.node(id).op);
     if (again >= kept) return;
     std::size_t next = 0;

@@ -4,20 +4,6 @@
 #include <cmath>
 
 namespace weft {
-namespace {
-
-constexpr double cache = 1 << 20;                      // bytes of a tile that its second reading finds in the second level
-constexpr double large = 1 << 18;                      // bytes of work that threads are worth waking for
-
-}  // namespace
-
-double root_penalty(const AxisUse& use, Index extent, bool lanes) {
-  double penalty = 0;
-  if (lanes) penalty += extent >= 4096 ? 2.5 : 4;
-  if (use.folded) penalty += 2 + (use.kept_beside > 8192 ? 10 : 0) + (extent < 4 * fold_leaf ? 4 : 0);
-  if (extent < 16) penalty += 3;
-  return penalty;
-}
 
 RootPreference::RootPreference(const Graph& graph, const Hints& hints) : graph_(graph), hints_(hints), strides_(graph.size()) {
   for (std::size_t index = 0; index < graph.size(); ++index) {
@@ -56,15 +42,16 @@ void RootPreference::add(NodeId id, const std::vector<int>& axes, const std::vec
   add_folds(graph_.node(id), axes, nest_axes, uses);
 }
 
-RootPreference::Choice RootPreference::best(const Side& side) {
+RootPreference::Choice RootPreference::best(const Side& side) const {
   const AxisUses& uses = side.uses;
   std::size_t lanes = 0;
-  for (std::size_t axis = 1; axis < uses.size(); ++axis) if (uses[axis].access_cost() <= uses[lanes].access_cost()) lanes = axis;
+  const auto cost = [&](std::size_t axis) { return access_cost(hints_.machine, uses[axis]); };
+  for (std::size_t axis = 1; axis < uses.size(); ++axis) if (cost(axis) <= cost(lanes)) lanes = axis;
   Choice choice;
   for (std::size_t axis = 0; axis < uses.size(); ++axis) {
     if (!(side.roots >> axis & 1)) continue;
     const bool is_lanes = axis == lanes && uses.size() > 1;
-    const double penalty = root_penalty(uses[axis], side.axes[axis].hint, is_lanes);
+    const double penalty = root_cost(uses[axis], side.axes[axis].hint, is_lanes).total();
     if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), penalty, is_lanes};
   }
   return choice;
@@ -79,7 +66,7 @@ bool RootPreference::should_part(const Side& alone, const Side& nest, const Side
   double bytes = static_cast<double>(element_size);
   for (const NestAxis& axis : joined.axes) bytes *= std::max(1.0, static_cast<double>(axis.hint));
   const double columns = static_cast<double>(joined.axes[static_cast<std::size_t>(together.axis)].hint);
-  return bytes >= large && (std::ceil(columns / fold_leaf) < hints_.threads || bytes / columns * std::min<double>(columns, fold_leaf) > cache);
+  return tiles_lose(hints_.machine, bytes, columns, hints_.threads);
 }
 
 }  // namespace weft

@@ -7,10 +7,6 @@
 
 namespace weft {
 
-// Lower is better. A folded root needs partial results and several leaves to be parallel; a root that is also the vector
-// axis, and not the only axis (`lanes`), breaks rows into tiles.
-double root_penalty(const AxisUse& use, Index extent, bool lanes);
-
 // How well nodes can be split over threads, before their nests are arranged.
 class RootPreference {
  public:
@@ -39,7 +35,7 @@ class RootPreference {
     double penalty = 0;
     bool lanes = false;
   };
-  static Choice best(const Side& side);
+  Choice best(const Side& side) const;
 
   const Graph& graph_;
   const Hints& hints_;

@@ -8,36 +8,12 @@
 
 namespace weft {
 
-int op_cost(Op op) {
-  switch (op) {
-    case Op::divide: case Op::reciprocal: case Op::sqrt: return 4;
-    case Op::round: case Op::nextafter: return 6;
-    case Op::rsqrt: return 14;
-    case Op::floor_divide: case Op::remainder: case Op::truncated_divide: case Op::fmod: case Op::hypot: return 12;
-    case Op::exp: case Op::expm1: case Op::exp2: case Op::log: case Op::log1p: case Op::log2: case Op::log10: case Op::sigmoid: return 20;
-    case Op::cbrt: case Op::asin: case Op::acos: case Op::atan: case Op::xlogy: return 25;
-    case Op::tanh: case Op::softplus: case Op::sin: case Op::cos: case Op::tan: case Op::erf: case Op::erfc: case Op::sinh: case Op::cosh: return 30;
-    case Op::asinh: case Op::acosh: case Op::atanh: case Op::atan2: case Op::logaddexp: return 40;
-    case Op::power: case Op::lgamma: case Op::digamma: case Op::trigamma: return 60;
-    default: return 1;
-  }
-}
-
 std::vector<int> carried_axes(const Node& node) {
   if (node.kind != Kind::recurrence) return {};
   if (node.mode == Mode::scan) return std::get<Recurring>(node.payload).axes;
   std::vector<int> axes;
   for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis) axes.push_back(axis);
   return axes;
-}
-
-int node_cost(const Node& node) {
-  if (node.kind != Kind::recurrence) return op_cost(node.op);
-  const Graph& step = std::get<Recurring>(node.payload).recurrence->step;
-  int cost = 1;
-  for (std::size_t k = 0; k < step.size(); ++k)
-    if (step.node(id_of(k)).kind == Kind::apply) cost += op_cost(step.node(id_of(k)).op);
-  return std::min(cost, 1000);
 }
 
 const Placed* Nest::find(NodeId id) const {

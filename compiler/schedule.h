@@ -17,6 +17,8 @@
 
 #include <weft/graph.h>
 
+#include "cost_model.h"
+
 namespace weft {
 
 // What the scheduler may assume about an array: its strides in elements. Correctness depends on the class of a stride
@@ -29,6 +31,7 @@ struct Hints {
   Bindings bindings;                                   // symbol values of the call that compiles this variant
   std::unordered_map<NodeId, Layout> arrays;           // inputs, constants and outputs
   int threads = 1;
+  Machine machine = {};
   bool stream = false;                                 // the call's arrays exceed the caches, and its results start lines of these
 };
 
@@ -106,9 +109,5 @@ void verify(const Graph& graph, const Schedule& schedule);                      
 
 // The domain axes along which a recurrence carries its states; none for other nodes. In visiting order.
 std::vector<int> carried_axes(const Node& node);
-
-// Estimated cost of an op, or of one element of a node, in vector instructions.
-int op_cost(Op op);
-int node_cost(const Node& node);
 
 }  // namespace weft

@@ -33,7 +33,7 @@ Code code_of(const Variant& variant) {
 std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   auto variant = std::make_shared<Variant>();
-  variant->code_options = {options.lanes, options.fast_math, hints.stream};
+  variant->code_options = {options.lanes, options.fast_math, hints.stream, hints.machine};
   variant->schedule = make_schedule(graph, hints);
   if (options.verify) verify(graph, variant->schedule);
   for (const auto& [node, layout] : hints.arrays) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <weft/memory.h>
-
 #include "plan.h"
 
 namespace weft {
@@ -25,7 +23,6 @@ void append_key(std::string& key, const View& array) {
 
 bool stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes) {
   constexpr Index line = 64;
-  if (cache_bytes == 0) cache_bytes = static_cast<Index>(machine_cache_bytes());
   const auto bytes = [](const Array& array) { return array.size() * static_cast<Index>(size_of(array.dtype())); };
   Index total = 0;
   for (const Array& array : inputs) total += bytes(array);

@@ -8,7 +8,7 @@
 namespace weft {
 
 // Whether stores past the caches pay, and are possible: the results begin whole lines of 64 bytes, along every axis but their fastest.
-// cache_bytes: as in Options.
+// cache_bytes: above 0.
 bool stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes);
 
 // Calls with one key run the same code, whatever their sizes.

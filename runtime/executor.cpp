@@ -9,13 +9,6 @@ namespace weft {
 
 namespace {
 
-// In nanoseconds, measured with a loop that spins for a given time. Waking a worker costs the caller 1 to 2.5 us and the
-// worker begins some 5 us later, so a worker pays from about 10 us of work of its own. Claiming a slice costs 50 ns:
-// small slices cost little, and on a busy machine they let the caller do the work of a worker that comes late.
-constexpr double parallel_from = 15e3;  // total work below which nobody is woken
-constexpr double worker_from = 10e3;    // work per thread that takes part
-constexpr Index slice_from = 4000;      // work per slice
-
 // The scratch of this thread. Kernels never call back into weft, so at most one stage per thread uses it at a time.
 std::byte* scratch_of_thread(Index bytes) {
   struct Scratch {
@@ -45,7 +38,7 @@ void SerialExecutor::run(const Stage& stage, void* const* slots, const Index* si
   if (units > 0) run_slice(stage, slots, sizes, 0, units);
 }
 
-ThreadExecutor::ThreadExecutor(int threads) : threads_(threads) {
+ThreadExecutor::ThreadExecutor(int threads, const ThreadCosts& costs) : threads_(threads), costs_(costs) {
   WEFT_REQUIRE(threads >= 1, usage, "an executor needs at least 1 thread, got ", threads);
 }
 
@@ -54,18 +47,18 @@ void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* si
   if (units <= 0) return;
   const Index unit_work = std::max<Index>(value_of(stage.unit_work, sizes, 0), 0);
   const double work = static_cast<double>(units) * static_cast<double>(unit_work);
-  if (units == 1 || threads_ == 1 || work < parallel_from) return run_slice(stage, slots, sizes, 0, units);
+  if (units == 1 || threads_ == 1 || work < costs_.parallel_from) return run_slice(stage, slots, sizes, 0, units);
   std::call_once(started_, [&] { pool_ = std::make_unique<ThreadPool>(threads_); });
-  const auto wanted = static_cast<Index>(std::clamp(work / worker_from, 2.0, static_cast<double>(threads_)));
-  pool_->run(units, std::max<Index>(1, slice_from / unit_work),
+  const auto wanted = static_cast<Index>(std::clamp(work / costs_.worker_from, 2.0, static_cast<double>(threads_)));
+  pool_->run(units, std::max<Index>(1, costs_.slice_from / unit_work),
              [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); }, wanted);
 }
 
-std::shared_ptr<Executor> make_executor(int threads) {
+std::shared_ptr<Executor> make_executor(int threads, const ThreadCosts& costs) {
   WEFT_REQUIRE(threads >= 0, usage, "threads must be 0 (all of the machine) or more, got ", threads);
   const int count = threads == 0 ? hardware_threads() : threads;
   if (count == 1) return std::make_shared<SerialExecutor>();
-  return std::make_shared<ThreadExecutor>(count);
+  return std::make_shared<ThreadExecutor>(count, costs);
 }
 
 }  // namespace weft

@@ -25,7 +25,7 @@ struct Options {
                                                 // processor has. Same bits with any; 4 has no fma instruction and is slow
   bool fast_math = false;                       // faster and less exact, see above
   std::shared_ptr<Executor> executor = nullptr; // runs the stages instead of threads of this function's own
-  Index cache_bytes = 0;                        // calls on more bytes than this store results past the caches; 0: machine_cache_bytes()
+  Index cache_bytes = 0;                        // calls on more bytes than this store results past the caches; 0: what the machine has
   bool verify = false;                          // checks every level after every pass
   std::string trace = {};                       // pass names, comma separated, or "all": prints what they change to stderr
 };

@@ -30,6 +30,15 @@ class Executor {
   }
 };
 
+// When threads are worth waking, in nanoseconds of estimated work. Waking a worker costs the caller 1 to 2.5 us and the worker begins
+// some 5 us later, so a worker pays from about 10 us of work of its own. Claiming a slice costs 50 ns: small slices cost little,
+// and on a busy machine they let the caller do the work of a worker that comes late.
+struct ThreadCosts {
+  double parallel_from = 15e3;  // total work below which nobody is woken
+  double worker_from = 10e3;    // work per thread that takes part
+  Index slice_from = 4000;      // work per slice
+};
+
 class SerialExecutor final : public Executor {
  public:
   using Executor::run;
@@ -39,18 +48,19 @@ class SerialExecutor final : public Executor {
 
 class ThreadExecutor final : public Executor {
  public:
-  explicit ThreadExecutor(int threads);  // workers start when a stage first has enough work for them
+  explicit ThreadExecutor(int threads, const ThreadCosts& costs = {});  // workers start when a stage first has enough work for them
   using Executor::run;
   void run(const Stage& stage, void* const* slots, const Index* sizes) const override;
   int threads() const override { return threads_; }
 
  private:
   int threads_;
+  ThreadCosts costs_;
   mutable std::once_flag started_;
   mutable std::unique_ptr<ThreadPool> pool_;
 };
 
 // 1: serial; 0: as many threads as the machine has; n: n threads, the caller included.
-std::shared_ptr<Executor> make_executor(int threads);
+std::shared_ptr<Executor> make_executor(int threads, const ThreadCosts& costs = {});
 
 }  // namespace weft

@@ -1,0 +1,100 @@
+#include "cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <weft/accumulator.h>
+#include <weft/recurrence.h>
+
+namespace weft {
+
+int op_cost(Op op) {
+  switch (op) {
+    case Op::divide: case Op::reciprocal: case Op::sqrt: return 4;
+    case Op::round: case Op::nextafter: return 6;
+    case Op::rsqrt: return 14;
+    case Op::floor_divide: case Op::remainder: case Op::truncated_divide: case Op::fmod: case Op::hypot: return 12;
+    case Op::exp: case Op::expm1: case Op::exp2: case Op::log: case Op::log1p: case Op::log2: case Op::log10: case Op::sigmoid: return 20;
+    case Op::cbrt: case Op::asin: case Op::acos: case Op::atan: case Op::xlogy: return 25;
+    case Op::tanh: case Op::softplus: case Op::sin: case Op::cos: case Op::tan: case Op::erf: case Op::erfc: case Op::sinh: case Op::cosh: return 30;
+    case Op::asinh: case Op::acosh: case Op::atanh: case Op::atan2: case Op::logaddexp: return 40;
+    case Op::power: case Op::lgamma: case Op::digamma: case Op::trigamma: return 60;
+    default: return 1;
+  }
+}
+
+int node_cost(const Node& node) {
+  if (node.kind != Kind::recurrence) return op_cost(node.op);
+  const Graph& step = std::get<Recurring>(node.payload).recurrence->step;
+  int cost = 1;
+  for (std::size_t k = 0; k < step.size(); ++k)
+    if (step.node(id_of(k)).kind == Kind::apply) cost += op_cost(step.node(id_of(k)).op);
+  return std::min(cost, 1000);
+}
+
+MemoryCost memory_cost(const Machine& machine, double bytes) {
+  if (bytes <= machine.second_level_bytes / 4) return {machine.second_level_read, machine.second_level_write};
+  if (bytes <= machine.third_level_bytes) return {machine.third_level_read, machine.third_level_write};
+  return {machine.memory_read, machine.memory_write};
+}
+
+double access_cost(const Machine& machine, const AxisUse& use) { return use.contiguous + machine.gather * use.jumps; }
+
+double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent) {
+  const double cost = access_cost(machine, use) + 6 * carried + arithmetic;
+  // A loop of fewer than sixteen elements wastes lanes and its start.
+  return cost / (extent < 16 ? 0.4 * std::max(1.0, static_cast<double>(extent)) / 16 : 1.0);
+}
+
+RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis) {
+  RootCost cost;
+  if (is_vector_axis) cost.vectors = extent >= 4096 ? 2.5 : 4;
+  if (use.folded) {
+    cost.folded = 2;
+    if (use.kept_beside > 8192) cost.large_results = 10;
+    if (extent < 4 * fold_leaf) cost.few_leaves = 4;
+  }
+  if (extent < 16) cost.few_elements = 3;
+  return cost;
+}
+
+bool tiles_lose(const Machine& machine, double bytes, double columns, int threads) {
+  constexpr double worth_waking = 1 << 18;       // bytes of work
+  if (bytes < worth_waking) return false;
+  const double tile = bytes / columns * std::min<double>(columns, fold_leaf);
+  return std::ceil(columns / fold_leaf) < threads || tile > machine.second_level_bytes;
+}
+
+bool blocks_pay(double along_root, double row) { return along_root >= 8 && along_root >= 0.2 * row; }
+
+Index rows_of_block(double row_bytes) { return row_bytes <= 512 ? 64 : row_bytes <= 1024 ? 32 : 16; }
+
+int vectors_side_by_side(int body, bool long_functions, int registers_each) {
+  if (body <= 16) return 4;
+  if (body <= 48) return 2;
+  if (body <= masked_only) return registers_each <= 2 ? 2 : 1;
+  if (long_functions) return 1;                  // their rare branches are code enough
+  return std::max(1, 4 / registers_each);
+}
+
+int whole_repetitions(int vectors, int repetition) {
+  if (repetition > 8 || vectors == 1) return vectors;
+  return repetition * std::max(1, (vectors + repetition / 2) / repetition);
+}
+
+int elements_together(int body, bool ordered) {
+  if (body > 24) return 1;
+  // Measured on 4096 x 4096 floats: where sixteen rows of slots are live, four streams beside them are 10 % faster than eight.
+  return ordered || body > 8 ? 4 : 8;
+}
+
+Index element_picoseconds(const Machine& machine, bool is_vector_loop) {
+  return std::max<Index>(1, std::llround(machine.vector_ps / (is_vector_loop ? 16 : 1)));
+}
+
+// A worker pays from about twice the time that it takes to begin; the first of them has the caller to wake it, besides.
+ThreadCosts thread_costs(const Machine& machine) {
+  return {3 * machine.wake_ns, 2 * machine.wake_ns, std::max<Index>(1, std::llround(0.8 * machine.wake_ns))};
+}
+
+}  // namespace weft

@@ -1,0 +1,106 @@
+// What things cost and where limits are: the numbers by which schedules and code are chosen, in one place.
+//
+//   which loops are shared        root_cost, tiles_lose
+//   store, or make again          op_cost, memory_cost; between loops of a nest cheap_value
+//   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
+//   merged axes, blocks of rows   repeated_vectors, blocks_pay, rows_of_block
+//   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, masked_only
+//   vectors and elements at once  vectors_side_by_side, elements_together, tiled_body
+//   threads                       element_picoseconds, thread_costs
+//
+// The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
+// the constants here belong to the code that weft makes, or to LLVM, and are the same everywhere.
+//
+// Results are the same bits whatever these numbers are: sums are added up in slots, leaves and trees that depend on extents alone
+// (weft/accumulator.h), units that merge are leaves of fixed size, and what is made again is the same ops on the same operands.
+// `fast_math` says where it relaxes that (weft/options.h).
+#pragma once
+#include <weft/executor.h>
+#include <weft/graph.h>
+
+#include "machine.h"
+
+namespace weft {
+
+// ---------------------------------------------------------------- ops and memory
+
+// Of an op, and of one element of a node: in vector instructions for sixteen elements.
+int op_cost(Op op);
+int node_cost(const Node& node);
+
+// Of 64 bytes of an array of so many bytes: what is made again competes with memory of its own speed.
+struct MemoryCost {
+  double read, write;
+};
+MemoryCost memory_cost(const Machine& machine, double bytes);
+
+inline constexpr int deepest_again = 6;          // of expressions that are made again; each level looks at all operands
+
+// ---------------------------------------------------------------- axes
+
+// What nodes do along an axis, in elements of the whole nest.
+struct AxisUse {
+  double contiguous = 0, jumps = 0;     // elements read with a stride of one, and with any other
+  bool folded = false;
+  double kept_beside = 0;               // largest result of a fold over the axis, in elements
+};
+
+// In contiguous loads, if the axis runs as vectors: an array that does not follow it is loaded outside the loop.
+double access_cost(const Machine& machine, const AxisUse& use);
+
+// The whole cost of the vector axis. `carried`: of recurrences along it, which run one element at a time; `arithmetic`: of all ops.
+double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent);
+inline constexpr double op_in_loads = 0.25;
+
+// Why an axis is a poor root. A root that is also the vector axis, and not the only axis, breaks rows into tiles. A folded one needs
+// partial results, which may be large, and several leaves to be parallel. One of few elements cannot be split over threads.
+struct RootCost {
+  double vectors = 0, folded = 0, large_results = 0, few_leaves = 0, few_elements = 0;
+  double total() const { return vectors + folded + large_results + few_leaves + few_elements; }
+};
+RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis);
+
+// Whether two nests that read the same arrays are better than one whose vector axis is the root: tiles that do not stay in cache, or
+// are too few for the threads. bytes: of the whole nest; columns: elements of the vector axis.
+bool tiles_lose(const Machine& machine, double bytes, double columns, int threads);
+
+// Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row.
+bool blocks_pay(double along_root, double row);
+Index rows_of_block(double row_bytes);           // so that what the rows touch stays in the first level
+
+// An operand that repeats along merged axes stays in so many f32 registers at most: extents 2 to 8, 10, 12, 14, 16.
+inline constexpr Index repeated_vectors = 7;
+inline constexpr int repeated_value = 4;         // the most that a value may cost that is made for every element of a merged axis
+
+// ---------------------------------------------------------------- loops of a nest, in vector instructions of the body
+
+inline constexpr int full_loop = 320;            // compile time and registers suffer beyond
+inline constexpr int full_loop_with_moves = 400; // takes no more values from other loops
+inline constexpr int cheap_value = 3;            // loads included: computed again in each loop, not worth a row
+
+// ---------------------------------------------------------------- code
+
+inline constexpr int long_function = 12;         // op_cost from which an op is no handful of instructions
+inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
+inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time
+inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code
+
+// How many vectors run side by side to hide latencies, as far as registers and compile time allow. long_functions: the body has some;
+// registers_each: of the widest value of the body.
+int vectors_side_by_side(int body, bool long_functions, int registers_each);
+// The same where operands repeat after so many vectors: whole repetitions, so that these stay in registers.
+int whole_repetitions(int vectors, int repetition);
+
+// How many elements of a serial fold are worked on at once, so that its accumulators are loaded and stored once for all of them.
+int elements_together(int body, bool ordered);
+
+inline constexpr Index most_tables = 4;          // of 256 bytes, four registers each
+inline constexpr int table_pays = 16;            // cost of what lookups replace: three or four instructions for sixty-four results
+
+// ---------------------------------------------------------------- threads
+
+// Estimated time of one element of a loop body, for each vector instruction of it.
+Index element_picoseconds(const Machine& machine, bool is_vector_loop);
+ThreadCosts thread_costs(const Machine& machine);
+
+}  // namespace weft

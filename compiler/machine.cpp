@@ -1,0 +1,102 @@
+#include "machine.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <weft/error.h>
+
+namespace weft {
+namespace {
+
+struct Key {
+  const char* name;
+  double Machine::*value;
+  const char* purpose;
+};
+constexpr Key keys[] = {
+    {"second_level_bytes", &Machine::second_level_bytes, "of the cache of one processor"},
+    {"second_level_read", &Machine::second_level_read, "64 bytes, in vector instructions; so are the next five"},
+    {"second_level_write", &Machine::second_level_write, ""},
+    {"third_level_bytes", &Machine::third_level_bytes, "arrays larger than this are in memory"},
+    {"third_level_read", &Machine::third_level_read, ""},
+    {"third_level_write", &Machine::third_level_write, ""},
+    {"memory_read", &Machine::memory_read, ""},
+    {"memory_write", &Machine::memory_write, ""},
+    {"gather", &Machine::gather, "an element of a gather, in elements of a contiguous load"},
+    {"vector_ps", &Machine::vector_ps, "a vector instruction of an ordinary loop, in picoseconds"},
+    {"wake_ns", &Machine::wake_ns, "until a thread that sleeps has begun to work, in nanoseconds"},
+    {"stream_bytes", &Machine::stream_bytes, "calls on more bytes store their results past the caches"},
+};
+
+constexpr double largest = 1e15;         // bytes and picoseconds stay far from overflow
+
+std::string names() {
+  std::string list;
+  for (const Key& key : keys) list += concat(list.empty() ? "" : ", ", key.name);
+  return list;
+}
+
+// No number above 0 and within reason: 0.
+double positive(const std::string& text) {
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc() && end == text.data() + text.size() && value > 0 && value <= largest ? value : 0;
+}
+
+}  // namespace
+
+std::string to_text(const Machine& machine) {
+  std::string text;
+  for (const Key& key : keys) {
+    char number[32];
+    const auto end = std::to_chars(number, number + sizeof number, machine.*key.value).ptr;
+    const std::string entry = concat(key.name, " ", std::string(number, end));
+    text += *key.purpose ? concat(entry, std::string(entry.size() < 34 ? 34 - entry.size() : 1, ' '), "# ", key.purpose, "\n") : entry + "\n";
+  }
+  return text;
+}
+
+Machine parse_machine(const std::string& text, const std::string& file) {
+  constexpr const char* remedy = "\n  mend the line, or measure again with: weft calibrate --write";
+  Machine machine;
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string name, value, rest;
+    if (!(words >> name)) continue;
+    const auto key = std::find_if(std::begin(keys), std::end(keys), [&](const Key& k) { return name == k.name; });
+    WEFT_REQUIRE(key != std::end(keys), usage, file, ":", number, ": expected one of ", names(), ", got ", name, remedy);
+    const bool one = words >> value && !(words >> rest);
+    const double parsed = one ? positive(value) : 0;
+    WEFT_REQUIRE(parsed > 0, usage, file, ":", number, ": expected ", name, " and a number above 0, at most 1e15, got ", line, remedy);
+    machine.*key->value = parsed;
+  }
+  return machine;
+}
+
+std::filesystem::path machine_file() {
+  if (const char* file = std::getenv("WEFT_MACHINE")) return file;
+  if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder && *folder) return std::filesystem::path(folder) / "weft" / "machine";
+  if (const char* home = std::getenv("HOME"); home && *home) return std::filesystem::path(home) / ".config" / "weft" / "machine";
+  return {};
+}
+
+const Machine& this_machine() {
+  static const Machine machine = [] {
+    const std::filesystem::path path = machine_file();
+    std::ifstream file;
+    if (!path.empty()) file.open(path);
+    if (!file.is_open()) return Machine();
+    std::stringstream text;
+    text << file.rdbuf();
+    return parse_machine(text.str(), path.string());
+  }();
+  return machine;
+}
+
+}  // namespace weft

@@ -1,0 +1,36 @@
+// What differs between machines, in numbers: what memory costs at each level of cache, a gather, an instruction, a thread.
+//
+//   weft calibrate --write          # measures them once, for every program of this user
+//
+// They are read at first use from the file $WEFT_MACHINE, else $XDG_CONFIG_HOME/weft/machine, else ~/.config/weft/machine: lines
+// `key value`, # begins a comment. What the file does not name, or all if there is none, is the default. Only speed depends on
+// them: results are the same bits with any (cost_model.h says why).
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include <weft/memory.h>
+
+namespace weft {
+
+// Costs in vector instructions, memory for each 64 bytes. An array lies in the second level if a quarter of it holds the array: others
+// need room too.
+struct Machine {
+  double second_level_bytes = 1 << 20, second_level_read = 1, second_level_write = 1;
+  double third_level_bytes = 1 << 24, third_level_read = 6, third_level_write = 10;
+  double memory_read = 20, memory_write = 40;          // a write fetches the line first
+  double gather = 8;                                   // an element of a gather, in elements of a contiguous load
+  double vector_ps = 400;                              // a vector instruction of an ordinary loop, in picoseconds
+  double wake_ns = 5000;                               // until a thread that sleeps has begun to work, in nanoseconds
+  double stream_bytes = static_cast<double>(machine_cache_bytes());      // calls on more bytes store their results past the caches
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+std::string to_text(const Machine& machine);                                   // the content of a file
+Machine parse_machine(const std::string& text, const std::string& file);      // throws Error(usage), with the name of the file and the line
+std::filesystem::path machine_file();                                          // where it is read and written; empty: nowhere
+
+// That of this process. Throws Error(usage) if the file is bad.
+const Machine& this_machine();
+
+}  // namespace weft
