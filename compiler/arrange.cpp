@@ -56,26 +56,25 @@ struct Costs {
   }
 };
 
-int choose_lanes(const Nest& nest, const Costs& costs, const Machine& machine) {
+int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine) {
+  for (std::size_t axis = 0; axis < nest.axes.size(); ++axis)
+    nest.compared.push_back({costs.stride[axis], vector_axis_cost(machine, costs.uses[axis], costs.carried[axis], costs.arithmetic, nest.axes[axis].hint), {}});
   int best = 0;
-  auto cost_of = [&](int axis) {
-    const auto a = static_cast<std::size_t>(axis);
-    return vector_axis_cost(machine, costs.uses[a], costs.carried[a], costs.arithmetic, nest.axes[a].hint);
-  };
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
-    const double mine = cost_of(axis), other = cost_of(best);
+    const double mine = nest.compared[static_cast<std::size_t>(axis)].vectors, other = nest.compared[static_cast<std::size_t>(best)].vectors;
     if (mine < other || (mine == other && nest.axes[static_cast<std::size_t>(axis)].hint >= nest.axes[static_cast<std::size_t>(best)].hint)) best = axis;
   }
   return best;
 }
 
-int choose_root(const Nest& nest, const Costs& costs, int lanes) {
+int choose_root(Nest& nest, const Costs& costs, int lanes) {
   int best = -1;
   double best_penalty = 0;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) {
     if (!(nest.roots >> axis & 1)) continue;
     const auto a = static_cast<std::size_t>(axis);
-    const double penalty = root_cost(costs.uses[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1).total();
+    nest.compared[a].root = root_cost(costs.uses[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1);
+    const double penalty = nest.compared[a].root.total();
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }
   return best;
@@ -88,7 +87,7 @@ bool follows_root_alone(const Nest& nest, const Placed& placed) {
 
 // Values along the root alone would run one at a time between the vector loops of the rows. Where they cost a good part of
 // a row, rows are taken in blocks and these values run as vectors over the block. 0: not worth it.
-Index choose_block(const Graph& graph, const Nest& nest) {
+Index choose_block(const Graph& graph, Nest& nest) {
   double alone = 0, rows = 0, row_bytes = 0;
   for (const Placed& placed : nest.nodes) {
     const double cost = node_cost(graph.node(placed.node));
@@ -99,6 +98,7 @@ Index choose_block(const Graph& graph, const Nest& nest) {
     rows += (cost + 1) * std::max(1.0, elements / 16);
     row_bytes = std::max(row_bytes, elements * static_cast<double>(size_of(graph.node(placed.node).dtype)));
   }
+  nest.blocks = {alone, rows};
   return blocks_pay(alone, rows) ? rows_of_block(row_bytes) : 0;
 }
 

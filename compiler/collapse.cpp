@@ -119,6 +119,7 @@ class Collapser {
   }
   void merge(int outer, int inner) {
     for (Placed& placed : nest_.nodes) note_repeats(placed, outer, inner);
+    nest_.merged.emplace_back(nest_.axes[static_cast<std::size_t>(outer)].extent, nest_.axes[static_cast<std::size_t>(inner)].extent);
     NestAxis& gone = nest_.axes[static_cast<std::size_t>(outer)];
     NestAxis& left = nest_.axes[static_cast<std::size_t>(inner)];
     left.extent = gone.extent * left.extent;

@@ -48,7 +48,7 @@ bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vect
 }
 
 Drafts::Drafts(const Graph& graph, const Hints& hints)
-    : graph_(graph), hints_(hints), preference_(graph, hints), draft_of_(graph.size(), -1), place_of_(graph.size()) {}
+    : graph_(graph), hints_(hints), preference_(graph, hints), draft_of_(graph.size(), -1), place_of_(graph.size()), partings_(graph.size()) {}
 
 int Drafts::add() {
   drafts_.emplace_back();
@@ -144,15 +144,22 @@ void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roo
   draft.roots = draft.nest.roots = roots;
 }
 
+// The first refusal counts. Always false.
+bool Drafts::refuse(NodeId id, Refusal Parting::*of, Refusal why) {
+  Refusal& first = partings_[id.value].*of;
+  if (first == Refusal::none) first = why;
+  return false;
+}
+
 bool Drafts::join(NodeId id, int nest) {
   Draft& draft = drafts_[static_cast<std::size_t>(nest)];
   const Node& node = graph_.node(id);
   const bool fresh = draft.nest.nodes.empty();
   const bool has_axes = std::any_of(node.domain.begin(), node.domain.end(), [](const Extent& e) { return !e.is(1); });
-  if (!fresh && has_axes == draft.nest.axes.empty()) return false;
+  if (!fresh && has_axes == draft.nest.axes.empty()) return refuse(id, &Parting::earlier, Refusal::loops);
   std::vector<int> axes(node.domain.size(), -1);
   std::uint64_t folded = 0;
-  if (!bind_made(id, nest, axes, folded)) return false;
+  if (!bind_made(id, nest, axes, folded)) return refuse(id, &Parting::earlier, Refusal::indices);
   bind_shared_arrays(id, draft, axes);
   const bool related = std::any_of(axes.begin(), axes.end(), [](int axis) { return axis >= 0; });
   const std::size_t axes_before = draft.nest.axes.size();
@@ -164,10 +171,12 @@ bool Drafts::join(NodeId id, int nest) {
     if (const int own = axes[static_cast<std::size_t>(axis)]; own >= 0) carried |= std::uint64_t{1} << own, order.push_back(own);
   const std::uint64_t roots = (fresh ? mine : draft.roots & mine) & ~folded & ~carried;
   const bool once = fresh ? carried != 0 && roots == 0 : draft.runs_once && related;
-  const bool fits = bound && nests_in(draft, order) && (!has_axes || (draft.runs_once ? once : roots != 0 || once));
-  if (!fits || (!fresh && has_axes && !once && costs_a_root(draft, id, axes, mine & ~carried, roots))) {
+  const bool has_root = !has_axes || (draft.runs_once ? once : roots != 0 || once);
+  const Refusal refusal = !bound ? Refusal::axes : !nests_in(draft, order) ? Refusal::order : !has_root ? Refusal::no_root
+                          : !fresh && has_axes && !once && costs_a_root(draft, id, axes, mine & ~carried, roots) ? Refusal::better_root : Refusal::none;
+  if (refusal != Refusal::none) {
     draft.nest.axes.resize(axes_before);
-    return false;
+    return refuse(id, &Parting::earlier, refusal);
   }
   draft.runs_once = once;
   for (std::size_t b = 0; b < order.size(); ++b)
@@ -180,10 +189,10 @@ bool Drafts::join_readers(NodeId id, const std::vector<NodeId>& readers) {
   const int nest = draft_of_[readers[0].value];
   Draft& draft = drafts_[static_cast<std::size_t>(nest)];
   std::vector<int> axes(graph_.node(id).domain.size(), -1);
-  for (NodeId reader : readers) if (!follow_reader(graph_, id, reader, placed(reader).axes, axes)) return false;
+  for (NodeId reader : readers) if (!follow_reader(graph_, id, reader, placed(reader).axes, axes)) return refuse(id, &Parting::readers, Refusal::indices);
   const std::uint64_t mine = bits_of(axes);
-  if (draft.nest.axes.empty() ? mine != 0 : draft.runs_once ? mine == 0 : (draft.roots & mine) == 0) return false;
-  if (!draft.nest.axes.empty() && !draft.runs_once && costs_a_root(draft, id, axes, mine, draft.roots & mine)) return false;
+  if (draft.nest.axes.empty() ? mine != 0 : draft.runs_once ? mine == 0 : (draft.roots & mine) == 0) return refuse(id, &Parting::readers, Refusal::no_root);
+  if (!draft.nest.axes.empty() && !draft.runs_once && costs_a_root(draft, id, axes, mine, draft.roots & mine)) return refuse(id, &Parting::readers, Refusal::better_root);
   admit(id, nest, std::move(axes), draft.nest.axes.empty() ? 0 : draft.roots & mine);
   return true;
 }

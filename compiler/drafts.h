@@ -32,12 +32,14 @@ class Drafts {
   int of(NodeId id) const { return draft_of_[id.value]; }        // -1: none yet
   const Placed& placed(NodeId id) const { return drafts_[static_cast<std::size_t>(of(id))].nest.nodes[place_of_[id.value]]; }
   Nest take(int draft);                                // its nodes in id order
+  const std::vector<Parting>& partings() const { return partings_; }
 
  private:
   bool bind_made(NodeId id, int draft, std::vector<int>& axes, std::uint64_t& folded) const;
   void bind_shared_arrays(NodeId id, const Draft& draft, std::vector<int>& axes) const;
   bool bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, bool may_add) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
+  bool refuse(NodeId id, Refusal Parting::*of, Refusal why);
   void admit(NodeId id, int draft, std::vector<int> axes, std::uint64_t roots);
 
   const Graph& graph_;
@@ -46,6 +48,7 @@ class Drafts {
   std::vector<int> draft_of_;                          // by node
   std::vector<std::size_t> place_of_;                  // by node: index into the nodes of its draft
   std::vector<Draft> drafts_;
+  std::vector<Parting> partings_;                      // by node
 };
 
 // Whether a reader takes an operand at the index it is made at, along one dimension of it.

@@ -201,6 +201,7 @@ void KernelEmitter::emit_run() {
     stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root, machine_), 1000), 1);
   }
   end_function();
+  stage.loops = std::move(codes_);
   if (!scratch_.is(0)) stage.scratch = plan_.sizes.add(scratch_);
   for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
     const Buffer& buffer = program_.buffers[k];

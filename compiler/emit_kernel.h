@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -95,6 +96,7 @@ class KernelEmitter {
   std::vector<Value*> emit_lane_compute(const Compute& compute, int steps);
   int interleave(const Loop& loop) const;
   int latency_steps(const Loop& loop) const;
+  void note_code(const Loop& loop, int vectors, bool tables);
   std::size_t widest_of(const Loop& loop) const;
   std::size_t register_bytes() const;
   bool has_feature(std::string_view name) const;
@@ -237,6 +239,8 @@ class KernelEmitter {
   Value* unit_ = nullptr;
   Range tile_{};                                // the current unit of the root axis, or the current block of it
   std::vector<FoldState> folds_;
+  std::vector<LoopCode> codes_;                 // of the vector loops so far
+  std::set<const Loop*> noted_;
 };
 
 // if (condition) body()

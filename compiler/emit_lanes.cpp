@@ -192,9 +192,21 @@ bool KernelEmitter::ends_in_whole_vectors(const Loop& loop, Index stride) const 
   return !program_.is_tiled(loop.var.axis) && extent.is_number() && extent.constant() % stride == 0;
 }
 
+// The first time a loop is emitted, most of its elements go through that code.
+void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
+  if (edge_ || !noted_.insert(&loop).second) return;
+  LoopCode code{loop.var.axis, tiled_by_, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), tiled_by_ >= 0, tables, 0};
+  for (const Item& item : loop.body) {
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !jam_.empty()) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
+    if (auto access = accesses_.find(&item); access != accesses_.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream;
+  }
+  codes_.push_back(code);
+}
+
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   const int steps = interleave(loop), stride = steps * lane_count;
   const auto bytes = byte_function(loop);
+  note_code(loop, steps, bytes.has_value());
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
   Value* rest = range.begin;
   if (loop.weight <= masked_only && !edge_ && !bytes) {

@@ -51,8 +51,7 @@ void check_output(const Graph& graph, std::size_t k, const View& array, const Bi
 
 std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bindings, const std::vector<Array>& inputs,
                                                             const std::vector<Array>& outputs) const {
-  const Index cache_bytes = options.cache_bytes > 0 ? options.cache_bytes : static_cast<Index>(machine.stream_bytes);
-  const bool stream = stores_past_caches(inputs, outputs, cache_bytes);
+  const bool stream = stores_past_caches(inputs, outputs, cache_bytes());
   const std::string key = variant_key(inputs, outputs, stream);
   const std::scoped_lock lock(mutex);
   auto& variant = variants[key];

@@ -4,6 +4,7 @@
 #include <weft/text.h>
 
 #include "function_state.h"
+#include "report.h"
 
 namespace weft {
 
@@ -72,7 +73,7 @@ std::string Function::assembly() const {
 double Function::State::compile_seconds() const {
   const std::scoped_lock lock(mutex);
   double seconds = pass_seconds;
-  for (const auto& [key, variant] : variants) seconds += variant->seconds;
+  for (const auto& [key, variant] : variants) seconds += variant->seconds.total();
   for (const auto& [key, state] : settled) seconds += state->compile_seconds();
   return seconds;
 }
@@ -93,17 +94,12 @@ static std::string layouts_text(const Graph& graph, const Schedule& schedule) {
 std::string Function::report() const {
   const auto state = shown_state(state_);
   const auto variant = state->shown();
-  std::string text = concat("function ", state->graph.name, ": ", state->graph.size(), " nodes, ", variant->schedule.nests.size(), " nests, ",
-                            variant->plan.stages.size(), " stages, ", state->executor->threads(), " threads\n");
-  for (std::size_t k = 0; k < variant->plan.programs.size(); ++k) {
-    const Program& program = variant->plan.programs[k];
-    std::size_t rows = 0, temporaries = 0, merges = 0;
-    for (const Buffer& buffer : program.buffers) rows += buffer.place == Place::row, temporaries += buffer.place == Place::temporary;
-    for (const Fold& fold : program.folds) merges += fold.partial >= 0;
-    text += concat("  nest ", k, ": ", variant->schedule.nests[k].nodes.size(), " nodes, ", program.folds.size(), " folds (", merges, " merged), ", rows, " rows, ",
-                   temporaries, " arrays between nests\n");
-  }
-  return text + layouts_text(state_->graph, variant->schedule) + concat("  compiled in ", static_cast<Index>(compile_seconds() * 1e6), " us\n");
+  const auto us = [](double seconds) { return static_cast<Index>(seconds * 1e6); };
+  const auto& seconds = variant->seconds;
+  return concat("function ", state->graph.name, ": ", state->graph.size(), " nodes, ", variant->schedule.nests.size(), " nests, ", variant->plan.stages.size(),
+                " stages, ", state->executor->threads(), " threads\n", report_text(*state, *variant), layouts_text(state->graph, variant->schedule),
+                "  compiled in ", us(compile_seconds()), " us; this variant: passes ", us(state->pass_seconds), ", schedule ", us(seconds.schedule), ", lower ",
+                us(seconds.lower), ", emit ", us(seconds.emit), ", LLVM ", us(seconds.llvm), ", link ", us(seconds.link), "\n");
 }
 
 }  // namespace weft

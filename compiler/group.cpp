@@ -27,6 +27,7 @@ class Grouper {
       }
     return finish();
   }
+  const std::vector<Parting>& partings() const { return drafts_.partings(); }
 
  private:
   bool has_place(NodeId id) const { return drafts_.of(id) >= 0; }
@@ -157,6 +158,11 @@ class Grouper {
 
 }  // namespace
 
-std::vector<Nest> group_nests(const Graph& graph, const Hints& hints) { return Grouper(graph, hints).run(); }
+std::vector<Nest> group_nests(const Graph& graph, const Hints& hints, std::vector<Parting>& partings) {
+  Grouper grouper(graph, hints);
+  auto nests = grouper.run();
+  partings = grouper.partings();
+  return nests;
+}
 
 }  // namespace weft

@@ -26,7 +26,7 @@ constexpr Key keys[] = {
     {"memory_read", &Machine::memory_read, ""},
     {"memory_write", &Machine::memory_write, ""},
     {"gather", &Machine::gather, "an element of a gather, in elements of a contiguous load"},
-    {"vector_ps", &Machine::vector_ps, "a vector instruction of an ordinary loop, in picoseconds"},
+    {"vector_ps", &Machine::vector_ps, "of a vector instruction of an ordinary loop, its reads from the second level included"},
     {"wake_ns", &Machine::wake_ns, "until a thread that sleeps has begun to work, in nanoseconds"},
     {"stream_bytes", &Machine::stream_bytes, "calls on more bytes store their results past the caches"},
 };

@@ -13,14 +13,14 @@
 
 namespace weft {
 
-// Costs in vector instructions, memory for each 64 bytes. An array lies in the second level if a quarter of it holds the array: others
+// Costs in vector instructions of a loop that stays in the first level, memory for each 64 bytes. An array lies in the second level if a quarter of it holds the array: others
 // need room too.
 struct Machine {
   double second_level_bytes = 1 << 20, second_level_read = 1, second_level_write = 1;
   double third_level_bytes = 1 << 24, third_level_read = 6, third_level_write = 10;
   double memory_read = 20, memory_write = 40;          // a write fetches the line first
   double gather = 8;                                   // an element of a gather, in elements of a contiguous load
-  double vector_ps = 400;                              // a vector instruction of an ordinary loop, in picoseconds
+  double vector_ps = 400;                              // a vector instruction of an ordinary loop, second level included
   double wake_ns = 5000;                               // until a thread that sleeps has begun to work, in nanoseconds
   double stream_bytes = static_cast<double>(machine_cache_bytes());      // calls on more bytes store their results past the caches
   friend bool operator==(const Machine&, const Machine&) = default;

@@ -34,10 +34,20 @@ struct Slot {
   Extent bytes;                         // temporary and partial: memory to provide for the call
 };
 
+// What a vector loop became; report() tells it.
+struct LoopCode {
+  int axis, outer;                      // outer: whose elements are worked on together, or -1
+  int instructions;                     // of one vector
+  int vectors, elements;                // side by side, and of the outer axis
+  bool tiled, tables;
+  int streams;                          // results that are stored past the caches
+};
+
 struct StagePlan {
   std::string symbol;                   // of the machine code
   std::string name;
   int units = -1, work = -1, scratch = -1;
+  std::vector<LoopCode> loops;          // in order
 };
 
 // Everything of one variant but the machine code.

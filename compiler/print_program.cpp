@@ -8,7 +8,6 @@
 namespace weft {
 namespace {
 
-char letter(int axis) { return "ijklmnopqrstuvwxyzabcdefgh"[axis % 26]; }
 
 class Printer {
  public:
@@ -16,7 +15,7 @@ class Printer {
   std::string run() {
     out_ = "program " + program_.name + " {\n";
     for (const Fold& fold : program_.folds)
-      if (fold.partial >= 0) out_ += "  merges " + name(fold.node) + " by " + std::string(name_of(fold.accumulator)) + " over " + letter(fold.axis) + "\n";
+      if (fold.partial >= 0) out_ += "  merges " + name(fold.node) + " by " + std::string(name_of(fold.accumulator)) + " over " + axis_letter(fold.axis) + "\n";
     loop(program_.root, 1);
     return out_ + "}\n";
   }
@@ -39,7 +38,7 @@ class Printer {
       if (!s.start.is(0)) text += to_text(s.start) + (s.step < 0 ? "" : "+");
       if (s.step == -1) text += "-";
       else if (s.step != 1) text += std::to_string(s.step) + "*";
-      text += letter(s.axis);
+      text += axis_letter(s.axis);
       if (s.period > 0) text += " mod " + std::to_string(s.period);
     }
     return text + "]";
@@ -51,7 +50,7 @@ class Printer {
     if (l.mark == Mark::once) out_ += indent + "once {\n";
     else {
       const char* marks[] = {"once", "parallel", "blocks", "serial", "lanes"};
-      out_ += indent + marks[static_cast<int>(l.mark)] + " " + letter(l.var.axis);
+      out_ += indent + marks[static_cast<int>(l.mark)] + " " + axis_letter(l.var.axis);
       out_ += " in " + to_text(program_.axes[static_cast<std::size_t>(l.var.axis)].extent);
       if (l.mark == Mark::block) out_ += " by " + std::to_string(program_.block);
       else if (l.var.part == Part::tile) out_ += " by " + std::to_string(program_.unit);

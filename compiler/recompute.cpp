@@ -25,11 +25,12 @@ class Recompute {
       }
   }
 
-  void run() {
+  std::vector<Again> run() {
     for (std::size_t k = graph_.size(); k-- > 0;) consider(id_of(k));       // readers before what they read
     for (Nest& nest : nests_) nest.nodes.clear();
     for (const auto& [key, axes] : placed_) nests_[key.second].nodes.push_back({key.first, axes});
     std::erase_if(nests_, [](const Nest& nest) { return nest.nodes.empty(); });
+    return std::move(compared_);
   }
 
  private:
@@ -103,6 +104,7 @@ class Recompute {
     }
     for (std::size_t nest : readers) again += cost_of_node(id, nest, deepest_again, kept);
     if (!used_at_home) again -= op_cost(graph_.node(id).op);
+    compared_.push_back({id, readers.size(), again, kept, again < kept});
     if (again >= kept) return;
     std::size_t next = 0;
     for (std::size_t nest : readers) {
@@ -122,12 +124,13 @@ class Recompute {
   std::vector<bool> is_output_;
   std::vector<std::set<NodeId>> reads_;                // by nest: arrays and values that are at hand
   std::map<std::pair<NodeId, std::size_t>, std::vector<int>> placed_;
+  std::vector<Again> compared_;
 };
 
 }  // namespace
 
-void make_cheap_values_again(const Graph& graph, const Hints& hints, std::vector<Nest>& nests) {
-  Recompute(graph, hints, nests).run();
+std::vector<Again> make_cheap_values_again(const Graph& graph, const Hints& hints, std::vector<Nest>& nests) {
+  return Recompute(graph, hints, nests).run();
 }
 
 }  // namespace weft

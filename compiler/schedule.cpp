@@ -23,8 +23,8 @@ const Placed* Nest::find(NodeId id) const {
 
 Schedule make_schedule(const Graph& graph, const Hints& hints) {
   Schedule schedule;
-  schedule.nests = group_nests(graph, hints);
-  if (schedule.nests.size() > 1) make_cheap_values_again(graph, hints, schedule.nests);
+  schedule.nests = group_nests(graph, hints, schedule.partings);
+  if (schedule.nests.size() > 1) schedule.again = make_cheap_values_again(graph, hints, schedule.nests);
   schedule.stored.assign(graph.size(), false);
   for (NodeId output : graph.outputs) schedule.stored[output.value] = true;
   for (const Nest& nest : schedule.nests)
@@ -46,8 +46,6 @@ void collect(const Level& level, std::vector<NodeId>& out) {
     else out.push_back(std::get<NodeId>(item));
   }
 }
-
-char axis_letter(int axis) { return "ijklmnopqrstuvwxyzabcdefgh"[axis % 26]; }
 
 void print(const Graph& graph, const Nest& nest, const Level& level, int depth, std::string& out) {
   const std::string indent(static_cast<std::size_t>(2 * depth), ' ');

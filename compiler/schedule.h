@@ -73,6 +73,16 @@ struct Level {
   std::vector<std::variant<Level, NodeId>> body;       // in execution order
 };
 
+// What was compared when a nest was arranged; report() tells it.
+struct AxisChoice {
+  double steps = 0;                                    // how far memory moves along the axis: loops nest by it
+  double vectors = 0;                                  // cost as the vector axis
+  RootCost root;
+};
+struct BlockChoice {
+  double along_root = 0, row = 0;                      // vector instructions of a row: of values along the root alone, and of the others
+};
+
 struct Nest {
   std::vector<NestAxis> axes;
   std::vector<Placed> nodes;                           // in id order
@@ -82,13 +92,32 @@ struct Nest {
   Index block = 0;                                     // > 0: values that follow the root alone run as vectors over blocks
   int lanes = -1;                                      // the axis that runs as vectors
   Level root;                                          // var.axis == -1 for a nest without axes
+  std::vector<std::pair<Extent, Extent>> merged;       // axes that became one, outer and inner
+  std::vector<AxisChoice> compared;                    // by axis
+  BlockChoice blocks;
 
   const Placed* find(NodeId id) const;                 // null if the nest does not run it
+};
+
+// Why a node does not share a nest: the first one it tried, and the one of its readers.
+enum class Refusal : std::uint8_t { none, loops, indices, axes, order, no_root, better_root };
+struct Parting {
+  Refusal earlier = Refusal::none, readers = Refusal::none;
+};
+
+// A value that several nests read: its costs, made again in each and as an array, in vector instructions for 64 bytes. Infinite: more than the array.
+struct Again {
+  NodeId node;
+  std::size_t nests;                                   // that read it, apart from its own
+  double cost, as_array;
+  bool chosen;
 };
 
 struct Schedule {
   std::vector<Nest> nests;
   std::vector<bool> stored;                            // by node id: has an array (an output, or read by a later nest)
+  std::vector<Parting> partings;                       // by node id
+  std::vector<Again> again;
 };
 
 // Leaves no work to be scheduled apart from kinds apply, update and recurrence.
@@ -100,10 +129,11 @@ inline NodeId memory_of(const Graph& graph, NodeId id) {
   return id;
 }
 
-std::vector<Nest> group_nests(const Graph& graph, const Hints& hints);                               // group.cpp
+std::vector<Nest> group_nests(const Graph& graph, const Hints& hints, std::vector<Parting>& partings);    // group.cpp
 void collapse_axes(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);   // collapse.cpp
 void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);         // arrange.cpp
 Schedule make_schedule(const Graph& graph, const Hints& hints);                                      // schedule.cpp
+inline char axis_letter(int axis) { return "ijklmnopqrstuvwxyzabcdefgh"[axis % 26]; }
 std::string to_text(const Graph& graph, const Schedule& schedule);                                   // arrays in layout F end in f
 void verify(const Graph& graph, const Schedule& schedule);                                           // throws Error(internal)
 

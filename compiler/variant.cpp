@@ -1,6 +1,7 @@
 #include "variant.h"
 
 #include <chrono>
+#include <utility>
 
 #include <llvm/Support/raw_ostream.h>
 
@@ -28,14 +29,28 @@ Code code_of(const Variant& variant) {
   return emit_code(variant.plan.programs, variant.classes, plan, variant.code_options);
 }
 
+// Seconds since the last look.
+class Stopwatch {
+ public:
+  double lap() {
+    const auto before = std::exchange(last_, std::chrono::steady_clock::now());
+    return std::chrono::duration<double>(last_ - before).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options) {
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   auto variant = std::make_shared<Variant>();
   variant->code_options = {options.lanes, options.fast_math, hints.stream, hints.machine};
+  variant->bindings = hints.bindings;
   variant->schedule = make_schedule(graph, hints);
   if (options.verify) verify(graph, variant->schedule);
+  variant->seconds.schedule = watch.lap();
   for (const auto& [node, layout] : hints.arrays) {
     const Shape shape = graph.node(node).shape();
     auto& classes = variant->classes[node];
@@ -49,15 +64,18 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
     programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
     if (options.verify) verify(programs.back());
   }
+  variant->seconds.lower = watch.lap();
   Code code = emit_code(programs, variant->classes, plan, variant->code_options);
   if (options.verify) verify(*code.module);
+  variant->seconds.emit = watch.lap();
   auto machine_code = compile_module(std::move(code.context), std::move(code.module));
+  variant->seconds.llvm = watch.lap();
   variant->kernel.name = graph.name;
   for (const StagePlan& stage : plan.stages)
     variant->kernel.stages.push_back({reinterpret_cast<StageFn>(machine_code->address(stage.symbol)), stage.units, stage.work, stage.scratch, stage.name});
   variant->kernel.code = machine_code;
   plan.programs = std::move(programs);
-  variant->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  variant->seconds.link = watch.lap();        // on the first look at an address
   return variant;
 }
 

@@ -17,7 +17,11 @@ struct Variant {
   StrideClasses classes;
   CodeOptions code_options;
   Kernel kernel;
-  double seconds = 0;                   // to schedule, lower, emit and link
+  Bindings bindings;                    // of the call that compiled it
+  struct Seconds {
+    double schedule = 0, lower = 0, emit = 0, llvm = 0, link = 0;
+    double total() const { return schedule + lower + emit + llvm + link; }
+  } seconds;
 };
 
 // Compiles the final graph for these hints. Throws Error.

@@ -33,6 +33,12 @@ void run_slice(const Stage& stage, void* const* slots, const Index* sizes, Index
 
 }  // namespace
 
+int threads_for(Index units, Index unit_work, int threads, const ThreadCosts& costs) {
+  const double work = static_cast<double>(units) * static_cast<double>(unit_work);
+  if (units <= 1 || threads == 1 || work < costs.parallel_from) return 1;
+  return static_cast<int>(std::clamp(work / costs.worker_from, 2.0, static_cast<double>(threads)));
+}
+
 void SerialExecutor::run(const Stage& stage, void* const* slots, const Index* sizes) const {
   const Index units = value_of(stage.units, sizes, 1);
   if (units > 0) run_slice(stage, slots, sizes, 0, units);
@@ -46,10 +52,9 @@ void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* si
   const Index units = value_of(stage.units, sizes, 1);
   if (units <= 0) return;
   const Index unit_work = std::max<Index>(value_of(stage.unit_work, sizes, 0), 0);
-  const double work = static_cast<double>(units) * static_cast<double>(unit_work);
-  if (units == 1 || threads_ == 1 || work < costs_.parallel_from) return run_slice(stage, slots, sizes, 0, units);
+  const int wanted = threads_for(units, unit_work, threads_, costs_);
+  if (wanted == 1) return run_slice(stage, slots, sizes, 0, units);
   std::call_once(started_, [&] { pool_ = std::make_unique<ThreadPool>(threads_); });
-  const auto wanted = static_cast<Index>(std::clamp(work / costs_.worker_from, 2.0, static_cast<double>(threads_)));
   pool_->run(units, std::max<Index>(1, costs_.slice_from / unit_work),
              [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); }, wanted);
 }

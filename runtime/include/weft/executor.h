@@ -39,6 +39,9 @@ struct ThreadCosts {
   Index slice_from = 4000;      // work per slice
 };
 
+// How many of these threads take part in so many units of so many nanoseconds each; 1: nobody is woken.
+int threads_for(Index units, Index unit_work, int threads, const ThreadCosts& costs);
+
 class SerialExecutor final : public Executor {
  public:
   using Executor::run;

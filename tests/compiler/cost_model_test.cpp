@@ -1,0 +1,151 @@
+// The cost model: what must be dearer than what, and that results do not depend on its numbers.
+#include "cost_model.h"
+
+#include <doctest/doctest.h>
+
+#include "compiled.h"
+#include "function_state.h"
+
+using namespace weft;
+
+namespace {
+
+// A text compiled for a machine.
+Function compile_on(const Machine& machine, const std::string& text) {
+  Graph graph = parse(text);
+  std::vector<Expr> inputs, outputs;
+  for (NodeId id : graph.inputs) inputs.emplace_back(graph, id);
+  for (NodeId id : graph.outputs) outputs.emplace_back(graph, id);
+  return compile_for(machine, outputs, inputs, checked());
+}
+
+Machine odd_machine(double memory, double gather, double second_level) {
+  Machine machine;
+  machine.second_level_read = machine.third_level_read = machine.memory_read = memory;
+  machine.second_level_write = machine.third_level_write = machine.memory_write = memory;
+  machine.gather = gather;
+  machine.second_level_bytes = second_level;
+  machine.vector_ps = 1e6;
+  return machine;
+}
+
+constexpr const char* softmax_gradient = R"(graph s(%x: f32[n,m], %y: f32[n,m]) -> (%5, %8) {
+  %0: f32[i:n] = max(j:m) copy(%x[i,j])
+  %1: f32[i:n,j:m] = subtract(%x[i,j], %0[i])
+  %2: f32[i:n,j:m] = exp(%1[i,j])
+  %3: f32[i:n] = sum(j:m) copy(%2[i,j])
+  %4: f32[i:n] = reciprocal(%3[i])
+  %5: f32[i:n,j:m] = multiply(%2[i,j], %4[i])
+  %6: f32[i:m] = sum(j:n) multiply(%5[j,i], %y[j,i])
+  %7: f32[i:n,j:m] = multiply(%5[i,j], %6[j])
+  %8: f32[i:n,j:m] = subtract(%7[i,j], %y[i,j])
+})";
+constexpr const char* turned = R"(graph t(%x: f32[n,m], %y: f32[m,n]) -> (%0, %1) {
+  %0: f32[i:m,j:n] = add(%x[j,i], %y[i,j])
+  %1: f32[i:n] = sum(j:m) multiply(%x[i,j], %y[j,i])
+})";
+
+}  // namespace
+
+TEST_CASE("costs grow with what is done: gathers, functions, memory far away, short and carried loops") {
+  const Machine machine;
+  const AxisUse contiguous{.contiguous = 1000}, jumps{.jumps = 1000};
+  CHECK(access_cost(machine, jumps) > access_cost(machine, contiguous));
+  CHECK(op_cost(Op::add) < op_cost(Op::divide));
+  CHECK(op_cost(Op::divide) < op_cost(Op::exp));
+  CHECK(op_cost(Op::exp) < op_cost(Op::power));
+  MemoryCost last{0, 0};
+  for (double bytes : {1e3, 1e6, 1e9}) {
+    const MemoryCost cost = memory_cost(machine, bytes);
+    CHECK(cost.read > last.read);
+    CHECK(cost.write > last.write);
+    CHECK(cost.write >= cost.read);
+    last = cost;
+  }
+  double before = vector_axis_cost(machine, contiguous, 0, 100, 1);
+  for (Index extent : {2, 4, 8, 15, 16}) {
+    const double cost = vector_axis_cost(machine, contiguous, 0, 100, extent);
+    CHECK(cost < before);
+    before = cost;
+  }
+  CHECK(vector_axis_cost(machine, contiguous, 0, 100, 1 << 20) == before);
+  CHECK(vector_axis_cost(machine, contiguous, 10, 100, 16) > before);
+}
+
+TEST_CASE("a root is poor if it is folded, thin, or the vector axis; a longer one is no poorer") {
+  const AxisUse plain{}, folded{.folded = true, .kept_beside = 10}, folded_to_many{.folded = true, .kept_beside = 1e6};
+  CHECK(root_cost(plain, 1000, false).total() == 0);
+  CHECK(root_cost(plain, 15, false).total() > 0);
+  CHECK(root_cost(plain, 1000, true).total() > 0);
+  CHECK(root_cost(folded, 1000, false).total() > root_cost(folded, 1 << 20, false).total());
+  CHECK(root_cost(folded_to_many, 1000, false).total() > root_cost(folded, 1000, false).total());
+  for (const AxisUse& use : {plain, folded, folded_to_many})
+    for (bool vectors : {false, true}) {
+      double before = 100;
+      for (Index extent = 1; extent < 1 << 20; extent *= 2) {
+        const double cost = root_cost(use, extent, vectors).total();
+        CHECK(cost <= before);
+        before = cost;
+      }
+    }
+}
+
+TEST_CASE("larger bodies have fewer vectors side by side and fewer elements together, and at least one") {
+  for (bool functions : {false, true})
+    for (int registers : {1, 2, 4, 8}) {
+      int before = 100;
+      for (int body : {1, 16, 17, 48, 49, 160}) {
+        const int vectors = vectors_side_by_side(body, functions, registers);
+        CHECK(vectors >= 1);
+        CHECK(vectors <= before);
+        before = vectors;
+      }
+      CHECK(vectors_side_by_side(1000, functions, registers) >= 1);
+    }
+  CHECK(elements_together(4, false) > elements_together(4, true));
+  CHECK(elements_together(4, true) > elements_together(25, true));
+  CHECK(elements_together(25, false) == 1);
+  for (int wanted : {1, 2, 4})
+    for (int repetition = 1; repetition <= 8; ++repetition) {
+      const int vectors = whole_repetitions(wanted, repetition);
+      CHECK((wanted == 1 ? vectors == 1 : vectors % repetition == 0));
+    }
+}
+
+TEST_CASE("threads are woken for the longer the later they come, and as many as the work is worth") {
+  Machine slow;
+  slow.wake_ns *= 4;
+  const ThreadCosts costs = thread_costs(Machine()), slower = thread_costs(slow), as_built{};
+  CHECK(costs.parallel_from == as_built.parallel_from);
+  CHECK(costs.worker_from == as_built.worker_from);
+  CHECK(costs.slice_from == as_built.slice_from);
+  CHECK(threads_for(10, 1000, 8, costs) == 1);
+  CHECK(threads_for(20, 1000, 8, costs) == 2);
+  CHECK(threads_for(20, 1000, 8, slower) == 1);
+  CHECK(threads_for(45, 1000, 8, costs) == 4);
+  CHECK(threads_for(1000, 1000, 8, costs) == 8);
+  CHECK(threads_for(1, 1000000, 8, costs) == 1);
+  CHECK(threads_for(1000, 1000, 1, costs) == 1);
+}
+
+TEST_CASE("whatever a machine costs, results are the same bits; schedules are not") {
+  const Machine machines[] = {odd_machine(1e-3, 1e-3, 1), odd_machine(1e6, 1e6, 1e12)};
+  for (const char* text : {softmax_gradient, turned}) {
+    const std::vector<Array> inputs = [&] {
+      std::vector<Array> arrays;
+      const Graph graph = parse(text);
+      for (NodeId id : graph.inputs) arrays.push_back(uniform(f32, evaluate(graph.node(id).shape(), {{"n", 70}, {"m", 50}}), arrays.size() + 1));
+      return arrays;
+    }();
+    const Function usual = compile_on(Machine(), text);
+    const std::vector<Array> expected = usual(inputs);
+    bool differs = false;
+    for (const Machine& machine : machines) {
+      const Function f = compile_on(machine, text);
+      const std::vector<Array> got = f(inputs);
+      for (std::size_t k = 0; k < got.size(); ++k) CHECK(difference(got[k], expected[k]) == "");
+      differs |= f.schedule() != usual.schedule();
+    }
+    CHECK(differs);
+  }
+}
