@@ -11,6 +11,7 @@
 #include <weft/npy.h>
 #include <weft/weft.h>
 
+#include "calibrate.h"
 #include "pipeline.h"
 #include "self_check.h"
 
@@ -118,6 +119,7 @@ int show(const Arguments& arguments) {
     else if (level == "program") std::cout << f.program();
     else if (level == "llvm") std::cout << f.llvm();
     else if (level == "asm") std::cout << f.assembly();
+    else if (level == "report") std::cout << f.report();
     else if (level == "dot") std::cout << to_dot(f.final_graph());
     else std::cout << f.graph();
   }
@@ -197,16 +199,20 @@ int command(int count, char** words) {
   run_command->add_option("--out", arguments.outs, "NAME=FILE.npy: write an output instead of printing it")->allow_extra_args(false);
   run_command->add_flag("--interpret", arguments.interpret, "by the reference interpreter, without compiling");
   CLI::App* show_command = add("show", "print one or more levels; the graph if none is named");
-  for (const char* level : {"graph", "schedule", "program", "llvm", "asm", "dot"})
+  for (const char* level : {"graph", "schedule", "program", "llvm", "asm", "report", "dot"})
     show_command->add_flag_callback("--" + std::string(level), [&arguments, level] { arguments.levels.push_back(level); },
-                                    level == std::string("dot") ? "the graph, for Graphviz" : "");
+                                    level == std::string("dot") ? "the graph, for Graphviz" : level == std::string("report") ? "what was decided, and why" : "");
   CLI::App* bench_command = add("bench", "time calls on random arrays");
   CLI::App* check_command = add("check", "verify every level; compiled against interpreted; the gradient against differences");
   for (CLI::App* sub : {bench_command, check_command}) sub->add_option("--size", arguments.sizes, "SYMBOL=NUMBER")->allow_extra_args(false);
+  CLI::App* calibrate_command = app.add_subcommand("calibrate", "measure what loops cost on this machine");
+  bool write = false;
+  calibrate_command->add_flag("--write", write, "to the file that weft reads: $WEFT_MACHINE, or weft/machine where configurations are");
   CLI::App* passes_command = app.add_subcommand("passes", "list the passes in order");
   CLI11_PARSE(app, count, words);
   if (arguments.levels.empty()) arguments.levels.push_back("graph");
   if (*passes_command) return passes();
+  if (*calibrate_command) return calibrate(write, std::cout), 0;
   if (*run_command) return run(arguments);
   if (*show_command) return show(arguments);
   if (*bench_command) return bench(arguments);

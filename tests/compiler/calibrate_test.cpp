@@ -1,0 +1,41 @@
+// Measuring the machine. Numbers depend on what else it does: only what holds on any machine is checked.
+#include "calibrate.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <doctest/doctest.h>
+#include <error_text.h>
+
+using namespace weft;
+
+TEST_CASE("calibrate measures a machine whose memory is the dearer the farther, and writes what is read again") {
+  const auto path = std::filesystem::temp_directory_path() / "weft_calibrate_test" / "machine";
+  std::filesystem::remove_all(path.parent_path());
+  setenv("WEFT_MACHINE", path.c_str(), 1);
+  std::ostringstream out;
+  const auto start = std::chrono::steady_clock::now();
+  calibrate(true, out);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+  setenv("WEFT_MACHINE", "", 1);
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  CHECK(out.str() == text.str() + "# written to " + path.string() + "\n");
+  const Machine machine = parse_machine(text.str(), path.string());
+  CHECK(machine.second_level_read <= machine.third_level_read);
+  CHECK(machine.third_level_read <= machine.memory_read);
+  CHECK(machine.second_level_write <= machine.third_level_write);
+  CHECK(machine.third_level_write <= machine.memory_write);
+  CHECK(machine.second_level_bytes < machine.third_level_bytes);
+  CHECK(machine.gather >= 1);
+  CHECK(machine.wake_ns > 0);
+  std::filesystem::remove_all(path.parent_path());
+}
+
+TEST_CASE("where there is no place for the file calibrate says so, before it measures") {
+  std::ostringstream out;
+  CHECK(error_text([&] { calibrate(true, out); }) == "usage: weft calibrate --write: there is no place for the file\n  set WEFT_MACHINE to a path");
+  CHECK(out.str().empty());
+}
