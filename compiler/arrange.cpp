@@ -159,7 +159,7 @@ class TreeBuilder {
   int enter(int current, const LoopVar& var, int phase) {
     auto& candidates = loops_[static_cast<std::size_t>(current)].inner[{var.axis, var.part}];
     int chosen = -1;
-    for (auto it = candidates.rbegin(); it != candidates.rend() && it - candidates.rbegin() < 4; ++it) {
+    for (auto it = candidates.rbegin(); it != candidates.rend() && it - candidates.rbegin() < loops_tried; ++it) {
       const WorkLoop& loop = loops_[static_cast<std::size_t>(*it)];
       if (loop.phase < phase) break;
       if (loop.weight < full_loop) chosen = *it;

@@ -9,7 +9,8 @@
 //   threads                       element_picoseconds, thread_costs
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
-// the constants here belong to the code that weft makes, or to LLVM, and are the same everywhere.
+// the constants here belong to the code that weft makes, or to LLVM, and are the same everywhere. How far ahead a loop fetches is known
+// where it is emitted (emit_tile.cpp, emit_stream.cpp).
 //
 // Results are the same bits whatever these numbers are: sums are added up in slots, leaves and trees that depend on extents alone
 // (weft/accumulator.h), units that merge are leaves of fixed size, and what is made again is the same ops on the same operands.
@@ -71,6 +72,11 @@ Index rows_of_block(double row_bytes);           // so that what the rows touch 
 // An operand that repeats along merged axes stays in so many f32 registers at most: extents 2 to 8, 10, 12, 14, 16.
 inline constexpr Index repeated_vectors = 7;
 inline constexpr int repeated_value = 4;         // the most that a value may cost that is made for every element of a merged axis
+
+// ---------------------------------------------------------------- searches: compile time stays linear in nodes
+
+inline constexpr int nests_tried = 6;            // for a node, from the first that can run it; and the last
+inline constexpr int loops_tried = 4;            // for a node, over one axis, the last ones
 
 // ---------------------------------------------------------------- loops of a nest, in vector instructions of the body
 

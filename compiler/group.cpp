@@ -60,12 +60,11 @@ class Grouper {
 
   // Into one of the nests at positions below `limit`, or a fresh one.
   void place(NodeId id, int limit = INT_MAX) {
-    constexpr int tries = 6;
     const auto [first, behind] = positions_for(id);
     const int count = std::min(static_cast<int>(order_.size()), limit);
-    for (int at = first; at < std::min(first + tries, count); ++at)
+    for (int at = first; at < std::min(first + nests_tried, count); ++at)
       if (drafts_.join(id, order_[static_cast<std::size_t>(at)])) return;
-    if (count - 1 >= first + tries && drafts_.join(id, order_[static_cast<std::size_t>(count - 1)])) return;
+    if (count - 1 >= first + nests_tried && drafts_.join(id, order_[static_cast<std::size_t>(count - 1)])) return;
     WEFT_ASSERT(drafts_.join(id, open_nest(behind)), "a node must fit an empty nest: %", id.value);
   }
   int open_nest(int at) {
