@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
+#include "drafts.h"
 #include "root.h"
 
 namespace weft {
@@ -140,6 +142,13 @@ class TreeBuilder {
     for (std::size_t d = static_cast<std::size_t>(node.kept); d < placed.axes.size(); ++d) if (placed.axes[d] == axis) return true;
     return false;
   }
+  // Whether node `k` takes an operand at another index along this axis than the one it is made at.
+  bool reads_across(int k, int operand, const Placed& made, int axis) const {
+    const NodeId id = nest_.nodes[static_cast<std::size_t>(k)].node;
+    for (std::size_t d = 0; d < graph_.map(id, operand).size(); ++d)
+      if (made.axes[d] == axis && !reads_in_place(graph_, id, operand, d)) return true;
+    return false;
+  }
   // The first phase of loop `current` (at this depth) in which everything `k` reads is ready.
   int ready(int k, int current, std::size_t depth, const LoopVar* next) const {
     int phase = 0;
@@ -151,7 +160,8 @@ class TreeBuilder {
       if (made.loops.size() <= depth || made.loops[depth] != current) continue;
       if (made.loops.size() == depth + 1) { phase = std::max(phase, made.phase); continue; }
       const WorkLoop& inner = loops_[static_cast<std::size_t>(made.loops[depth + 1])];
-      const bool within = next && inner.var == *next && !folds(nest_.nodes[static_cast<std::size_t>(found->second)], inner.var.axis);
+      const Placed& operand_placed = nest_.nodes[static_cast<std::size_t>(found->second)];
+      const bool within = next && inner.var == *next && !folds(operand_placed, inner.var.axis) && !reads_across(k, operand, operand_placed, inner.var.axis);
       phase = std::max(phase, inner.phase + (within ? 0 : 1));
     }
     return phase;
@@ -241,6 +251,25 @@ void keep_visiting_order(const Graph& graph, Nest& nest) {
   nest.lanes = nest.vars.back().axis;
 }
 
+// Bytes, for each element of the root, of the rows that nodes read at another index and of what they read beside them.
+double row_bytes(const Graph& graph, const Nest& nest, int root) {
+  std::set<NodeId> kept;
+  for (const Placed& placed : nest.nodes) {
+    std::vector<const Placed*> read;
+    bool across = false;
+    for (int k = 0; k < graph.arity(placed.node); ++k)
+      if (const Placed* made = nest.find(graph.operand(placed.node, k))) read.push_back(made), across |= !reads_in_place(graph, placed.node, k, made->axes);
+    if (across)
+      for (const Placed* made : read) kept.insert(made->node);
+  }
+  double bytes = 0;
+  for (NodeId id : kept) {
+    const Node& node = graph.node(id);
+    bytes += volume_of(nest.find(id)->axes, nest.axes, static_cast<std::size_t>(node.kept)) * static_cast<double>(size_of(node.dtype));
+  }
+  return bytes / static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(root)].hint));
+}
+
 // The loop variables, outermost first. Without a root the nest runs once.
 void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root) {
   std::vector<int> others;
@@ -252,7 +281,7 @@ void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root) {
     const bool folded = folds_axis(graph, nest, root);
     nest.vars.push_back({root, Part::tile});
     nest.block = root == nest.lanes ? 0 : choose_block(graph, nest);
-    if (root == nest.lanes || folded) nest.unit = fold_leaf;
+    if (root == nest.lanes || folded) nest.unit = folded ? fold_leaf : unit_with_rows(row_bytes(graph, nest, root));
     else if (nest.block > 0) nest.unit = nest.block;
     else nest.vars.clear();
     if (nest.block > 0 && folded) nest.vars.push_back({root, Part::block});

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "schedule.h"
+#include "drafts.h"
 
 namespace weft {
 namespace {
@@ -92,7 +92,11 @@ class Collapser {
         const AxisMap& map = graph_.map(placed.node, k);
         if (node.kind == Kind::update || operand.kept == 0) continue;
         const bool reads_index = operand.kind == Kind::iota;
-        if (nest_.find(id)) continue;
+        if (const Placed* made = nest_.find(id)) {
+          for (std::size_t d = 0; d < map.size(); ++d)
+            if ((made->axes[d] == outer || made->axes[d] == inner) && !reads_in_place(graph_, placed.node, k, d)) return false;
+          continue;
+        }
         if (repeats_in_parts(placed, k, outer, inner)) return false;
         if (reads_index) {
           for (const AxisRef& ref : map)

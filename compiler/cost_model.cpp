@@ -69,6 +69,19 @@ bool blocks_pay(double along_root, double row) { return along_root >= 8 && along
 
 Index rows_of_block(double row_bytes) { return row_bytes <= 512 ? 64 : row_bytes <= 1024 ? 32 : 16; }
 
+bool kept_row_fits(double bytes, double root_elements) {
+  constexpr double row = 1 << 17;                // comes back from the second level
+  constexpr double enough = 64;                  // elements of a root for the threads
+  return bytes <= row || (bytes / root_elements <= row && root_elements >= enough);
+}
+
+Index unit_with_rows(double row_bytes) {
+  constexpr double first_level = 1 << 14;
+  Index unit = fold_leaf;
+  while (unit > 64 && static_cast<double>(unit) * row_bytes > first_level) unit /= 2;
+  return unit;
+}
+
 int vectors_side_by_side(int body, bool long_functions, int registers_each) {
   if (body <= 16) return 4;
   if (body <= 48) return 2;

@@ -4,6 +4,7 @@
 //   store, or make again          op_cost, memory_cost; between loops of a nest cheap_value
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, rows_of_block
+//   rows kept for other indices   kept_row_fits, unit_with_rows
 //   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, masked_only
 //   vectors and elements at once  vectors_side_by_side, elements_together, tiled_body
 //   threads                       element_picoseconds, thread_costs
@@ -68,6 +69,12 @@ bool tiles_lose(const Machine& machine, double bytes, double columns, int thread
 // Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row.
 bool blocks_pay(double along_root, double row);
 Index rows_of_block(double row_bytes);           // so that what the rows touch stays in the first level
+
+// Whether a value that is read at another index than it is made at, of so many bytes, fits in rows: one for each of the elements of a root.
+bool kept_row_fits(double bytes, double root_elements);
+// Elements of a root that runs as vectors too, in one unit: as many as a leaf of a fold has, or fewer if such rows would not stay in the
+// first level. row_bytes: for each element of the root.
+Index unit_with_rows(double row_bytes);
 
 // An operand that repeats along merged axes stays in so many f32 registers at most: extents 2 to 8, 10, 12, 14, 16.
 inline constexpr Index repeated_vectors = 7;

@@ -30,6 +30,12 @@ bool reads_in_place(const Graph& graph, NodeId reader, int operand, std::size_t 
   return ref.is_identity() && graph.node(reader).domain[static_cast<std::size_t>(ref.axis)] == graph.node(graph.operand(reader, operand)).domain[dimension];
 }
 
+bool reads_in_place(const Graph& graph, NodeId reader, int operand, const std::vector<int>& axes) {
+  for (std::size_t d = 0; d < graph.map(reader, operand).size(); ++d)
+    if (axes[d] >= 0 && !reads_in_place(graph, reader, operand, d)) return false;
+  return true;
+}
+
 bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes) {
   if (graph.node(reader).kind == Kind::update) return false;
   const Node& node = graph.node(id);
@@ -61,8 +67,9 @@ Nest Drafts::take(int draft) {
   return nest;
 }
 
-// The axes of `id` that values made in this nest fix; false if they contradict each other.
-bool Drafts::bind_made(NodeId id, int nest, std::vector<int>& axes, std::uint64_t& folded) const {
+// The axes of `id` that values made in this nest fix; false if they contradict each other. Folded axes, and those along which it takes
+// a value at another index than the one it is made at, must have ended: they are `complete`.
+bool Drafts::bind_made(NodeId id, int nest, std::vector<int>& axes, std::uint64_t& complete) const {
   const Draft& draft = drafts_[static_cast<std::size_t>(nest)];
   for (int k = 0; k < graph_.arity(id); ++k) {
     const NodeId made = graph_.operand(id, k);
@@ -71,13 +78,35 @@ bool Drafts::bind_made(NodeId id, int nest, std::vector<int>& axes, std::uint64_
     const AxisMap& map = graph_.map(id, k);
     for (std::size_t d = 0; d < placed.axes.size(); ++d) {
       if (placed.axes[d] < 0) continue;
-      if (d >= map.size()) { folded |= std::uint64_t{1} << placed.axes[d]; continue; }
+      if (d >= map.size() || !reads_in_place(graph_, id, k, d)) { complete |= std::uint64_t{1} << placed.axes[d]; continue; }
       int& bound = axes[static_cast<std::size_t>(map[d].axis)];
       if (bound >= 0 && bound != placed.axes[d]) return false;
       bound = placed.axes[d];
     }
   }
   return are_distinct(axes);
+}
+
+// Whether a value that is read at another index than it is made at fits in rows: little for each element of some root, of which there
+// are enough for the threads.
+bool Drafts::row_fits(const Draft& draft, NodeId made, const std::vector<int>& axes, std::uint64_t roots) const {
+  double most = 1;                                    // elements of a root
+  for (std::size_t axis = 0; axis < draft.nest.axes.size(); ++axis)
+    if (roots >> axis & 1) most = std::max(most, static_cast<double>(draft.nest.axes[axis].hint));
+  const Node& node = graph_.node(made);
+  const double bytes = volume_of(axes, draft.nest.axes, static_cast<std::size_t>(node.kept)) * static_cast<double>(size_of(node.dtype));
+  return kept_row_fits(bytes, most);
+}
+
+// The same for all that a node reads so in a nest.
+bool Drafts::rows_fit(NodeId id, int nest, std::uint64_t roots) const {
+  for (int k = 0; k < graph_.arity(id); ++k) {
+    const NodeId made = graph_.operand(id, k);
+    if (draft_of_[made.value] != nest) continue;
+    const std::vector<int>& axes = placed(made).axes;
+    if (!reads_in_place(graph_, id, k, axes) && !row_fits(drafts_[static_cast<std::size_t>(nest)], made, axes, roots)) return false;
+  }
+  return true;
 }
 
 // Prefers the axes along which the nest already reads the same arrays.
@@ -158,8 +187,8 @@ bool Drafts::join(NodeId id, int nest) {
   const bool has_axes = std::any_of(node.domain.begin(), node.domain.end(), [](const Extent& e) { return !e.is(1); });
   if (!fresh && has_axes == draft.nest.axes.empty()) return refuse(id, &Parting::earlier, Refusal::loops);
   std::vector<int> axes(node.domain.size(), -1);
-  std::uint64_t folded = 0;
-  if (!bind_made(id, nest, axes, folded)) return refuse(id, &Parting::earlier, Refusal::indices);
+  std::uint64_t complete = 0;
+  if (!bind_made(id, nest, axes, complete)) return refuse(id, &Parting::earlier, Refusal::indices);
   bind_shared_arrays(id, draft, axes);
   const bool related = std::any_of(axes.begin(), axes.end(), [](int axis) { return axis >= 0; });
   const std::size_t axes_before = draft.nest.axes.size();
@@ -169,10 +198,10 @@ bool Drafts::join(NodeId id, int nest) {
   std::vector<int> order;
   for (int axis : carried_axes(node))
     if (const int own = axes[static_cast<std::size_t>(axis)]; own >= 0) carried |= std::uint64_t{1} << own, order.push_back(own);
-  const std::uint64_t roots = (fresh ? mine : draft.roots & mine) & ~folded & ~carried;
+  const std::uint64_t roots = (fresh ? mine : draft.roots & mine) & ~complete & ~carried;
   const bool once = fresh ? carried != 0 && roots == 0 : draft.runs_once && related;
   const bool has_root = !has_axes || (draft.runs_once ? once : roots != 0 || once);
-  const Refusal refusal = !bound ? Refusal::axes : !nests_in(draft, order) ? Refusal::order : !has_root ? Refusal::no_root
+  const Refusal refusal = !bound ? Refusal::axes : !nests_in(draft, order) ? Refusal::order : !has_root ? Refusal::no_root : !rows_fit(id, nest, roots) ? Refusal::long_rows
                           : !fresh && has_axes && !once && costs_a_root(draft, id, axes, mine & ~carried, roots) ? Refusal::better_root : Refusal::none;
   if (refusal != Refusal::none) {
     draft.nest.axes.resize(axes_before);
@@ -185,15 +214,46 @@ bool Drafts::join(NodeId id, int nest) {
   return true;
 }
 
+// The axes of a node that its readers give it, where they take it at the index it is made at; false if they contradict each other.
+bool Drafts::bind_to_readers(NodeId id, const std::vector<NodeId>& readers, std::vector<int>& axes) const {
+  for (NodeId reader : readers) {
+    if (graph_.node(reader).kind == Kind::update) return false;
+    for (int k = 0; k < graph_.arity(reader); ++k) {
+      if (graph_.operand(reader, k) != id) continue;
+      const AxisMap& map = graph_.map(reader, k);
+      for (std::size_t d = 0; d < map.size(); ++d) {
+        if (graph_.node(id).domain[d].is(1) || !reads_in_place(graph_, reader, k, d)) continue;
+        const int axis = placed(reader).axes[static_cast<std::size_t>(map[d].axis)];
+        if (axes[d] >= 0 && axes[d] != axis) return false;
+        axes[d] = axis;
+      }
+    }
+  }
+  return are_distinct(axes);
+}
+
 bool Drafts::join_readers(NodeId id, const std::vector<NodeId>& readers) {
   const int nest = draft_of_[readers[0].value];
   Draft& draft = drafts_[static_cast<std::size_t>(nest)];
   std::vector<int> axes(graph_.node(id).domain.size(), -1);
-  for (NodeId reader : readers) if (!follow_reader(graph_, id, reader, placed(reader).axes, axes)) return refuse(id, &Parting::readers, Refusal::indices);
+  if (!bind_to_readers(id, readers, axes)) return refuse(id, &Parting::readers, Refusal::indices);
+  const std::size_t axes_before = draft.nest.axes.size();
+  const bool bound = bind_rest(graph_.node(id), draft, axes, bits_of(axes) != 0);
   const std::uint64_t mine = bits_of(axes);
-  if (draft.nest.axes.empty() ? mine != 0 : draft.runs_once ? mine == 0 : (draft.roots & mine) == 0) return refuse(id, &Parting::readers, Refusal::no_root);
-  if (!draft.nest.axes.empty() && !draft.runs_once && costs_a_root(draft, id, axes, mine, draft.roots & mine)) return refuse(id, &Parting::readers, Refusal::better_root);
-  admit(id, nest, std::move(axes), draft.nest.axes.empty() ? 0 : draft.roots & mine);
+  std::uint64_t complete = 0;
+  for (NodeId reader : readers)
+    for (int k = 0; k < graph_.arity(reader); ++k)
+      for (std::size_t d = 0; d < axes.size() && graph_.operand(reader, k) == id; ++d)
+        if (axes[d] >= 0 && !reads_in_place(graph_, reader, k, d)) complete |= std::uint64_t{1} << axes[d];
+  const std::uint64_t roots = draft.roots & mine & ~complete;
+  const bool has_axes = !draft.nest.axes.empty(), has_root = has_axes ? (draft.runs_once ? mine != 0 : roots != 0) : mine == 0;
+  const Refusal refusal = !bound ? Refusal::axes : !has_root ? Refusal::no_root : complete != 0 && !row_fits(draft, id, axes, roots) ? Refusal::long_rows
+                          : has_axes && !draft.runs_once && costs_a_root(draft, id, axes, mine & ~complete, roots) ? Refusal::better_root : Refusal::none;
+  if (refusal != Refusal::none) {
+    draft.nest.axes.resize(axes_before);
+    return refuse(id, &Parting::readers, refusal);
+  }
+  admit(id, nest, std::move(axes), has_axes ? roots : 0);
   return true;
 }
 

@@ -23,8 +23,8 @@ class Drafts {
   Drafts(const Graph& graph, const Hints& hints);
 
   int add();                                           // an empty one, which any node fits
-  // The node joins if its axes can be bound to axes of the nest such that values made there are read at the index they are
-  // made at, a root is left, and no one loses a better root by it.
+  // The node joins if its axes can be bound to axes of the nest such that values made there are read at the index they are made at, or
+  // from rows of bearable size, a root is left, and no one loses a better root by it.
   bool join(NodeId id, int draft);
   // The same for a node that nodes of the nest read: its axes are those its readers give it.
   bool join_readers(NodeId id, const std::vector<NodeId>& readers);
@@ -35,7 +35,10 @@ class Drafts {
   const std::vector<Parting>& partings() const { return partings_; }
 
  private:
-  bool bind_made(NodeId id, int draft, std::vector<int>& axes, std::uint64_t& folded) const;
+  bool bind_made(NodeId id, int draft, std::vector<int>& axes, std::uint64_t& complete) const;
+  bool row_fits(const Draft& draft, NodeId made, const std::vector<int>& axes, std::uint64_t roots) const;
+  bool rows_fit(NodeId id, int draft, std::uint64_t roots) const;
+  bool bind_to_readers(NodeId id, const std::vector<NodeId>& readers, std::vector<int>& axes) const;
   void bind_shared_arrays(NodeId id, const Draft& draft, std::vector<int>& axes) const;
   bool bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, bool may_add) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
@@ -53,6 +56,9 @@ class Drafts {
 
 // Whether a reader takes an operand at the index it is made at, along one dimension of it.
 bool reads_in_place(const Graph& graph, NodeId reader, int operand, std::size_t dimension);
+
+// Whether it does so along all dimensions of a value that runs over these axes.
+bool reads_in_place(const Graph& graph, NodeId reader, int operand, const std::vector<int>& axes);
 
 // Whether a reader over these axes takes `id` at the index it is made at, wherever it reads it; then `axes` follow.
 bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes);

@@ -33,14 +33,9 @@ class Grouper {
   bool has_place(NodeId id) const { return drafts_.of(id) >= 0; }
   int position_of(NodeId placed) const { return position_[static_cast<std::size_t>(drafts_.of(placed))]; }
 
-  // Whether `user` can read operand `position` from registers, given that it was made in the same nest.
-  bool needs_no_memory(NodeId user, int position) const {
-    const NodeId made = graph_.operand(user, position);
-    if (graph_.node(user).kind == Kind::update || graph_.node(made).kind == Kind::reshape) return false;
-    const std::vector<int>& axes = drafts_.placed(made).axes;
-    for (std::size_t d = 0; d < graph_.map(user, position).size(); ++d)
-      if (axes[d] >= 0 && !reads_in_place(graph_, user, position, d)) return false;
-    return true;
+  // Whether `user` can read operand `position` in the nest that makes it.
+  bool needs_no_array(NodeId user, int position) const {
+    return graph_.node(user).kind != Kind::update && graph_.node(graph_.operand(user, position)).kind != Kind::reshape;
   }
 
   // The first nest that could run a node, and the first in which all it reads is in memory.
@@ -53,7 +48,7 @@ class Grouper {
       const NodeId made = memory_of(graph_, graph_.operand(id, k));
       if (!has_place(made)) continue;
       at.behind = std::max(at.behind, position_of(made) + 1);
-      at.earliest = std::max(at.earliest, position_of(made) + (needs_no_memory(id, k) ? 0 : 1));
+      at.earliest = std::max(at.earliest, position_of(made) + (needs_no_array(id, k) ? 0 : 1));
     }
     return at;
   }

@@ -115,7 +115,10 @@ Frame& Lowering::frame_of(const std::vector<int>& axes) {
 Arg Lowering::load(NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded) {
   std::vector<int> axes;
   for (const Subscript& s : at) if (s.axis >= 0) axes.push_back(s.axis);
-  Frame& frame = frame_of(axes);
+  return load(frame_of(axes), array, buffer, at, guarded);
+}
+
+Arg Lowering::load(Frame& frame, NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded) {
   auto [it, fresh] = frame.loads.emplace(std::pair(array, key_of(at) + (guarded ? "?" : "")), Arg{});
   if (fresh) {
     it->second.value = new_value(program_.buffers[static_cast<std::size_t>(buffer)].dtype);
@@ -159,7 +162,24 @@ Arg Lowering::operand(const Placed& user, int position) {
   if (node.kind == Kind::extent || node.kind == Kind::iota || (node.kind == Kind::constant && node.kept == 0)) return immediate(id, user, position);
   auto found = placement_.place_of.find(id);
   if (found == placement_.place_of.end()) return load(id, buffer_of(id), subscripts(user, position));
-  return value_of(found->second);
+  const Placed& made = nest_.nodes[static_cast<std::size_t>(found->second)];
+  return reads_in_place(graph_, user.node, position, made.axes) ? value_of(found->second) : kept_value(user, position, made, found->second);
+}
+
+// A value made in this nest, at another index than the current one.
+Arg Lowering::kept_value(const Placed& user, int position, const Placed& made, int place) {
+  std::vector<Subscript> at = subscripts(user, position);
+  std::vector<int> axes;
+  for (const Subscript& s : at) if (s.axis >= 0) axes.push_back(s.axis);
+  Frame* frame = &frame_of(axes);
+  for (Frame& open : frames_)
+    if (open.index == placement_.kept_above[static_cast<std::size_t>(place)]) frame = std::max(frame, &open);       // not before it is made
+  if (schedule_.stored[made.node.value]) return load(*frame, made.node, buffer_of(made.node), at);
+  const int row = kept_row(place);
+  std::vector<Subscript> within;
+  for (int axis : program_.buffers[static_cast<std::size_t>(row)].axes)
+    within.push_back(at[static_cast<std::size_t>(std::find(made.axes.begin(), made.axes.end(), axis) - made.axes.begin())]);
+  return load(*frame, made.node, row, within);
 }
 
 // A value made in this nest, at the current iteration.

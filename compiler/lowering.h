@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "drafts.h"
 #include "placement.h"
 #include "program.h"
 
@@ -38,10 +39,12 @@ class Lowering {
   int new_value(DType dtype);
   Frame& frame_of(const std::vector<int>& axes);
   Arg load(NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded = false);
+  Arg load(Frame& frame, NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded = false);
   std::vector<Subscript> subscripts(const Placed& user, int position) const;
   Arg immediate(NodeId id, const Placed& user, int position);
   Arg operand(const Placed& user, int position);
   Arg value_of(int place);
+  Arg kept_value(const Placed& user, int position, const Placed& made, int place);
   Arg compute(int place, Frame& frame);
 
   // lower.cpp: loops

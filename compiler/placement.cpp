@@ -1,5 +1,7 @@
 #include "placement.h"
 
+#include "drafts.h"
+
 #include <algorithm>
 
 namespace weft {
@@ -79,6 +81,7 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
     }
   }
   p.kept_above = p.result_home;
+  std::vector<bool> across(count, false);                        // read at another index than it is made at
   for (std::size_t k = count; k-- > 0;) {
     const NodeId id = nest.nodes[k].node;
     const Node& node = graph.node(id);
@@ -90,19 +93,20 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
       moves &= weight[static_cast<std::size_t>(loop)] + op_cost(node.op) <= full_loop_with_moves;
       same_path &= runs_as_often(p, loop, home);
     }
-    if (elsewhere && !fold && node.kind == Kind::apply && same_path && !schedule.stored[id.value] && (moves || cost[k] <= cheap_value)) {
+    if (elsewhere && !fold && !across[k] && node.kind == Kind::apply && same_path && !schedule.stored[id.value] && (moves || cost[k] <= cheap_value)) {
       p.computed_in[k] = demand[k];
       for (int loop : demand[k]) weight[static_cast<std::size_t>(loop)] += op_cost(node.op);
       if (!demand[k].contains(home)) weight[static_cast<std::size_t>(home)] -= op_cost(node.op);
     } else {
       p.computed_in[k] = {p.home[k]};
-      p.kept[k] = elsewhere;
+      p.kept[k] = elsewhere || across[k];
       for (int loop : demand[k]) p.kept_above[k] = common_loop(p, p.kept_above[k], loop);
     }
     for (int operand = 0; operand < graph.arity(id); ++operand) {
       auto found = p.place_of.find(graph.operand(id, operand));
       if (found == p.place_of.end()) continue;
       const auto made = static_cast<std::size_t>(found->second);
+      across[made] = across[made] || !reads_in_place(graph, id, operand, nest.nodes[made].axes);
       for (int loop : p.computed_in[k]) demand[made].insert(p.encloses(p.result_home[made], loop) ? p.result_home[made] : loop);
     }
   }

@@ -1,7 +1,7 @@
 // Which values of a nest are kept in rows between loops, and which are computed again.
 //
 // A value used in a loop other than the one that makes it is computed again there if that is cheap or if it is the only
-// use; otherwise it is kept: in its own array if it has one, else in a row of scratch.
+// use; otherwise, and if it is read at another index, it is kept: in its own array if it has one, else in a row of scratch.
 #pragma once
 #include <set>
 #include <unordered_map>

@@ -204,17 +204,20 @@ class Report {
     const NodeId operand = graph_.operand(reader, position);
     if (operand != made) return "in another shape";
     if (graph_.node(reader).kind == Kind::update) return "a window, from memory";
-    for (std::size_t d = 0; d < graph_.map(reader, position).size(); ++d)
-      if (!graph_.node(made).domain[d].is(1) && !reads_in_place(graph_, reader, position, d)) return "at other indices than it is made at";
     const Parting& parting = variant_.schedule.partings[reader.value];
     const Refusal why = parting.earlier != Refusal::none ? parting.earlier : variant_.schedule.partings[made.value].readers;
+    std::vector<int> axes;                                        // an extent of 1 has no loop
+    for (const Extent& extent : graph_.node(made).domain) axes.push_back(extent.is(1) ? -1 : 0);
+    const bool elsewhere = !reads_in_place(graph_, reader, position, axes);
     switch (why) {
       case Refusal::none: return "made later is something else that it reads";
       case Refusal::loops: return "one has loops and the other has none";
       case Refusal::indices: return "one axis would have two indices";
-      case Refusal::axes: return "there is no loop for its axes";
       case Refusal::order: return "recurrences want their loops in another order";
-      case Refusal::no_root: return "no axis is left to be the root: one that all run along, and over which nothing is folded that is read";
+      case Refusal::long_rows: return "at other indices than it is made at, and rows of it would be too long";
+      case Refusal::axes: case Refusal::no_root:
+        if (elsewhere) return "at other indices than it is made at, along every axis that could be the root";
+        return why == Refusal::axes ? "there is no loop for its axes" : "no axis is left to be the root: one that all run along, and over which nothing is folded that is read";
       case Refusal::better_root: return "one of them would lose a better root";
     }
     return "";

@@ -102,7 +102,7 @@ TEST_CASE("three axes between nests: sliced, reversed and transposed readers of 
   const Function f = compile_text(R"(graph g(%x: f32[n,m,k]) -> (%2, %3, %4) {
     %0: f32[i:n,j:m,l:k] = multiply(%x[i,j,l], %x[i,j,l])
     %1: f32[i:m] f = max(j:n,l:k) copy(%0[j,i,l])
-    %2: f32[i:n,j:m,l:k] f = subtract(%0[-1+n-i,j,l], %1[j])
+    %2: f32[i:n,j:m,l:k] f = subtract(%0[-1+n-i,-1+m-j,l], %1[j])
     %3: f32[i:k,j:m,l:n] = add(%0[l,j,i], %1[j])
     %4: f32[i:m,j:k] f = add(%0[0,i,j], %1[i])
   })", 2);

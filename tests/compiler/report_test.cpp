@@ -101,5 +101,10 @@ TEST_CASE("arrays between nests have a reason; values that several nests read ha
   %0: f32[i:n] = exp(%x[i])
   %1: f32[i:n] = add(%0[n-1-i], %x[i])
 })", {{"n", 64}});
-  CHECK(says(reversed, "reads it: at other indices than it is made at\n"));
+  CHECK(says(reversed, "reads it: at other indices than it is made at, along every axis that could be the root\n"));
+  const Function long_rows = called(R"(graph l(%x: f32[n,m]) -> (%0, %1) {
+  %0: f32[i:n,j:m] = exp(%x[i,j])
+  %1: f32[i:n,j:m] = add(%0[i,m-1-j], %x[i,j])
+})", {{"n", 4}, {"m", 100000}});
+  CHECK(says(long_rows, "reads it: at other indices than it is made at, and rows of it would be too long\n"));
 }
