@@ -23,6 +23,8 @@ struct Call::State {
   std::vector<Array> inputs, outputs;                              // kept alive
   std::vector<std::pair<Array, Array>> copies;                     // results that overlap something: from, to
   Index temporary_bytes = 0;
+  StageFn direct = nullptr;                                        // the whole call, if it is one stage that the executor only calls
+  Index units = 0;
 };
 
 namespace {
@@ -197,6 +199,13 @@ void fill_tables(Call::State& call, const Bindings& bindings) {
   for (const SizeSpec& spec : plan.sizes.specs()) call.sizes.push_back(size_value(spec, arrays, bindings));
 }
 
+void note_direct(Call::State& call) {
+  const auto& stages = call.variant->kernel.stages;
+  if (stages.size() != 1 || !call.copies.empty() || !call.function->executor->only_calls(stages[0], call.sizes.data())) return;
+  call.units = stages[0].units < 0 ? 1 : call.sizes[static_cast<std::size_t>(stages[0].units)];
+  if (call.units > 0) call.direct = stages[0].run;
+}
+
 std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f, const Bindings& bindings, std::vector<Array> inputs, std::vector<Array> outputs) {
   auto call = std::make_shared<Call::State>();
   call->function = f;
@@ -205,10 +214,12 @@ std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f
   call->variant = f->variant_for(bindings, call->inputs, call->outputs);
   if (separate_overlaps(*call, f->pool)) call->variant = f->variant_for(bindings, call->inputs, call->outputs);
   fill_tables(*call, bindings);
+  note_direct(*call);
   return call;
 }
 
 void run_call(const Call::State& call) {
+  if (call.direct) return call.direct(call.slots.data(), call.sizes.data(), 0, call.units, nullptr);
   call.function->executor->run(call.variant->kernel, call.slots.data(), call.sizes.data());
   for (const auto& [from, to] : call.copies) copy_elements(from, to);
 }

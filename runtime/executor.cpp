@@ -26,6 +26,8 @@ std::byte* scratch_of_thread(Index bytes) {
 
 Index value_of(int position, const Index* sizes, Index otherwise) { return position < 0 ? otherwise : sizes[position]; }
 
+bool needs_scratch(const Stage& stage, const Index* sizes) { return value_of(stage.scratch, sizes, 0) > 0; }
+
 void run_slice(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end) {
   const Index bytes = value_of(stage.scratch, sizes, 0);
   stage.run(slots, sizes, begin, end, bytes > 0 ? scratch_of_thread(bytes) : nullptr);
@@ -44,6 +46,8 @@ void SerialExecutor::run(const Stage& stage, void* const* slots, const Index* si
   if (units > 0) run_slice(stage, slots, sizes, 0, units);
 }
 
+bool SerialExecutor::only_calls(const Stage& stage, const Index* sizes) const { return !needs_scratch(stage, sizes); }
+
 ThreadExecutor::ThreadExecutor(int threads, const ThreadCosts& costs) : threads_(threads), costs_(costs) {
   WEFT_REQUIRE(threads >= 1, usage, "an executor needs at least 1 thread, got ", threads);
 }
@@ -57,6 +61,11 @@ void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* si
   std::call_once(started_, [&] { pool_ = std::make_unique<ThreadPool>(threads_); });
   pool_->run(units, std::max<Index>(1, costs_.slice_from / unit_work),
              [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); }, wanted);
+}
+
+bool ThreadExecutor::only_calls(const Stage& stage, const Index* sizes) const {
+  const Index units = value_of(stage.units, sizes, 1), unit_work = std::max<Index>(value_of(stage.unit_work, sizes, 0), 0);
+  return threads_for(units, unit_work, threads_, costs_) == 1 && !needs_scratch(stage, sizes);
 }
 
 std::shared_ptr<Executor> make_executor(int threads, const ThreadCosts& costs) {

@@ -25,6 +25,8 @@ class Executor {
   virtual ~Executor() = default;
   virtual void run(const Stage& stage, void* const* slots, const Index* sizes) const = 0;
   virtual int threads() const = 0;
+  // Whether run() would do no more than call the stage once, on this thread and without scratch: who knows may call it instead.
+  virtual bool only_calls(const Stage&, const Index*) const { return false; }
   void run(const Kernel& kernel, void* const* slots, const Index* sizes) const {
     for (const Stage& stage : kernel.stages) run(stage, slots, sizes);
   }
@@ -47,6 +49,7 @@ class SerialExecutor final : public Executor {
   using Executor::run;
   void run(const Stage& stage, void* const* slots, const Index* sizes) const override;
   int threads() const override { return 1; }
+  bool only_calls(const Stage& stage, const Index* sizes) const override;
 };
 
 class ThreadExecutor final : public Executor {
@@ -55,6 +58,7 @@ class ThreadExecutor final : public Executor {
   using Executor::run;
   void run(const Stage& stage, void* const* slots, const Index* sizes) const override;
   int threads() const override { return threads_; }
+  bool only_calls(const Stage& stage, const Index* sizes) const override;
 
  private:
   int threads_;
