@@ -103,15 +103,33 @@ llvm::GlobalVariable* table_global(llvm::Module& module, llvm::Constant* data) {
   return global;
 }
 
+// Two registers' worth of table by two permutations, each by the last three bits of the index, and a choice by the one before them.
+Value* permute_lookup_avx2(llvm::IRBuilderBase* builder, const LaneTable& table, llvm::Type* element, Value* index) {
+  const auto permuted = [&](int first) { return builder->CreateIntrinsic(Intrinsic::x86_avx2_permps, {}, {table_constant(table, first, 8, element, true), index}); };
+  Value* low = permuted(0);
+  if (table.size <= 8) return low;
+  Value* is_high = builder->CreateICmpSLT(builder->CreateShl(index, 28), llvm::Constant::getNullValue(index->getType()));
+  return builder->CreateSelect(is_high, permuted(8), low);
+}
+
 // Up to two registers' worth of table by one permute instruction.
 Value* permute_lookup(llvm::IRBuilderBase* builder, const LaneTable& table, llvm::Type* element, Value* index, int lanes) {
   const bool f32 = element->isFloatTy();
+  if (!has_feature(builder, "+avx512f")) return permute_lookup_avx2(builder, table, element, index);
   auto* low = table_constant(table, 0, lanes, element, true);
   if (table.size <= lanes)
     return builder->CreateIntrinsic(f32 ? Intrinsic::x86_avx512_permvar_sf_512 : Intrinsic::x86_avx512_permvar_df_512, {}, {low, index});
   auto* high = table_constant(table, lanes, lanes, element, true);
   return builder->CreateIntrinsic(f32 ? Intrinsic::x86_avx512_vpermi2var_ps_512 : Intrinsic::x86_avx512_vpermi2var_pd_512, {},
                                   {low, index, high});
+}
+
+// Lanes that permutations serve at once; 0: the table is too large, or there are none.
+int permuted_lanes(llvm::IRBuilderBase* builder, const LaneTable& table, int bits) {
+  const bool avx512 = has_feature(builder, "+avx512f");
+  if (!avx512 && !(bits == 32 && has_feature(builder, "+avx2"))) return 0;
+  const int lanes = (avx512 ? 512 : 256) / bits;
+  return table.size <= 2 * lanes ? lanes : 0;
 }
 
 }  // namespace
@@ -182,9 +200,9 @@ Lane from_bits(const LaneInt& i) {
 Lane table_lookup(const LaneTable& table, const LaneInt& index) {
   auto* builder = index.builder;
   auto* index_type = index.value->getType();
-  const int lanes = lane_count(index_type), bits = static_cast<int>(index_type->getScalarSizeInBits()), full = 512 / bits;
+  const int lanes = lane_count(index_type), bits = static_cast<int>(index_type->getScalarSizeInBits()), full = permuted_lanes(builder, table, bits);
   auto* element = bits == 32 ? builder->getFloatTy() : builder->getDoubleTy();
-  const bool permutes = lanes > 1 && table.size <= 2 * full && has_feature(builder, "+avx512f");
+  const bool permutes = lanes > 1 && full > 0;
   if (table.wraps && !(permutes && table.size >= full))        // permutations count modulo their registers
     return table_lookup({table.values, table.size}, index & LaneInt{llvm::ConstantInt::get(index_type, static_cast<uint64_t>(table.size - 1)), builder});
   if (permutes) {
