@@ -21,9 +21,11 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <weft/error.h>
+#include <weft/thread_pool.h>
 
 #include "fold_support.h"
 #include "module_passes.h"
+#include "split_module.h"
 
 namespace weft {
 namespace {
@@ -93,52 +95,61 @@ LLJIT& session() {
   return *shared;
 }
 
-// Instruction selection recurses over large blocks: it gets a stack that is large enough.
-void on_large_stack(const std::function<void()>& work) {
+// Each on a thread of its own. Instruction selection recurses over large blocks: they get stacks that are large enough.
+void on_large_stacks(const std::vector<std::function<void()>>& works) {
   constexpr std::size_t stack = std::size_t{512} << 20;
   struct Task {
     const std::function<void()>* work;
     std::exception_ptr failed;
-  } task{&work, nullptr};
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, stack);
-  pthread_t thread;
-  const int refused = pthread_create(&thread, &attributes, [](void* argument) -> void* {
+    pthread_t thread;
+    bool started;
+  };
+  std::vector<Task> tasks;
+  for (const auto& work : works) tasks.push_back({&work, nullptr, {}, false});
+  const auto run = [](void* argument) -> void* {
     auto* mine = static_cast<Task*>(argument);
     try { (*mine->work)(); } catch (...) { mine->failed = std::current_exception(); }
     return nullptr;
-  }, &task);
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack);
+  for (Task& task : tasks) task.started = pthread_create(&task.thread, &attributes, run, &task) == 0;
   pthread_attr_destroy(&attributes);
-  if (refused) work();
-  else pthread_join(thread, nullptr);
-  if (task.failed) std::rethrow_exception(task.failed);
+  for (Task& task : tasks) {
+    if (task.started) pthread_join(task.thread, nullptr);
+    else run(&task);
+  }
+  for (const Task& task : tasks)
+    if (task.failed) std::rethrow_exception(task.failed);
 }
 
-SmallVector<char, 0> generate(llvm::Module& module, CodeGenFileType type) {
-  SmallVector<char, 0> bytes;
-  on_large_stack([&] {
-    auto machine = take(target().createTargetMachine(), "no code generator for this machine");
-    module.setDataLayout(machine->createDataLayout());
+using Bytes = SmallVector<char, 0>;
+
+Bytes generate(llvm::Module& module, CodeGenFileType type) {
+  auto machine = take(target().createTargetMachine(), "no code generator for this machine");
+  module.setDataLayout(machine->createDataLayout());
 #if LLVM_VERSION_MAJOR >= 21
-    module.setTargetTriple(machine->getTargetTriple());
+  module.setTargetTriple(machine->getTargetTriple());
 #else
-    module.setTargetTriple(machine->getTargetTriple().str());
+  module.setTargetTriple(machine->getTargetTriple().str());
 #endif
-    run_module_passes(module, *machine);
-    raw_svector_ostream out(bytes);
-    legacy::PassManager passes;
-    if (machine->addPassesToEmitFile(passes, out, nullptr, type)) fail(ErrorKind::internal, "this machine cannot emit code to memory");
-    passes.run(module);
-  });
+  run_module_passes(module, *machine);
+  Bytes bytes;
+  raw_svector_ostream out(bytes);
+  legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, type)) fail(ErrorKind::internal, "this machine cannot emit code to memory");
+  passes.run(module);
   return bytes;
 }
 
 class LinkedCode final : public MachineCode {
  public:
-  explicit LinkedCode(SmallVector<char, 0> object) : tracker_(session().getMainJITDylib().createResourceTracker()) {
-    auto buffer = std::make_unique<SmallVectorMemoryBuffer>(std::move(object), "weft", /*RequiresNullTerminator=*/false);
-    check(session().addObjectFile(tracker_, std::move(buffer)), "cannot link compiled code");
+  explicit LinkedCode(std::vector<Bytes> objects) : tracker_(session().getMainJITDylib().createResourceTracker()) {
+    for (Bytes& object : objects) {
+      auto buffer = std::make_unique<SmallVectorMemoryBuffer>(std::move(object), "weft", /*RequiresNullTerminator=*/false);
+      check(session().addObjectFile(tracker_, std::move(buffer)), "cannot link compiled code");
+    }
   }
   ~LinkedCode() override { consumeError(tracker_->remove()); }
   void* address(const std::string& symbol) const override {
@@ -180,15 +191,19 @@ std::string unique_name(const std::string& stem) {
 
 std::shared_ptr<const MachineCode> compile_module(std::unique_ptr<LLVMContext> context, std::unique_ptr<llvm::Module> module) {
   session();
-  SmallVector<char, 0> object = generate(*module, CodeGenFileType::ObjectFile);
-  module.reset();
-  context.reset();
-  return std::make_shared<LinkedCode>(std::move(object));
+  std::vector<ModulePart> parts = split_module({std::move(context), std::move(module)}, static_cast<std::size_t>(hardware_threads()));
+  std::vector<Bytes> objects(parts.size());
+  std::vector<std::function<void()>> works;
+  for (std::size_t k = 0; k < parts.size(); ++k) works.push_back([&, k] { objects[k] = generate(*parts[k].module, CodeGenFileType::ObjectFile); });
+  on_large_stacks(works);
+  parts.clear();
+  return std::make_shared<LinkedCode>(std::move(objects));
 }
 
 std::string assembly_of(llvm::Module& module) {
   session();
-  SmallVector<char, 0> text = generate(module, CodeGenFileType::AssemblyFile);
+  Bytes text;
+  on_large_stacks({[&] { text = generate(module, CodeGenFileType::AssemblyFile); }});
   return std::string(text.begin(), text.end());
 }
 
