@@ -82,10 +82,10 @@ Index unit_with_rows(double row_bytes) {
   return unit;
 }
 
-int vectors_side_by_side(int body, bool long_functions, int registers_each) {
-  if (body <= 16) return 4;
+int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers) {
+  if (body <= small_body) return 4;
   if (body <= 48) return 2;
-  if (body <= masked_only) return registers_each <= 2 ? 2 : 1;
+  if (body <= masked_only) return 16 * registers_each <= registers ? 2 : 1;
   if (long_functions) return 1;                  // their rare branches are code enough
   return std::max(1, 4 / registers_each);
 }

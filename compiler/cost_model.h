@@ -94,13 +94,14 @@ inline constexpr int cheap_value = 3;            // loads included: computed aga
 // ---------------------------------------------------------------- code
 
 inline constexpr int long_function = 12;         // op_cost from which an op is no handful of instructions
+inline constexpr int small_body = 16;            // of simple ops
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time
 inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code
 
 // How many vectors run side by side to hide latencies, as far as registers and compile time allow. long_functions: the body has some;
-// registers_each: of the widest value of the body.
-int vectors_side_by_side(int body, bool long_functions, int registers_each);
+// registers_each: of the widest value of the body, out of `registers`.
+int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers);
 // The same where operands repeat after so many vectors: whole repetitions, so that these stay in registers.
 int whole_repetitions(int vectors, int repetition);
 
@@ -109,6 +110,7 @@ int elements_together(int body, bool ordered);
 
 inline constexpr Index most_tables = 4;          // of 256 bytes, four registers each
 inline constexpr int table_pays = 16;            // cost of what lookups replace: three or four instructions for sixty-four results
+inline constexpr int table_in_memory_pays = 32;  // the same where sixteen results take sixteen cycles
 
 // ---------------------------------------------------------------- threads
 

@@ -58,17 +58,22 @@ const InvariantDivisor& KernelEmitter::invariant_divisor(const Arg& divisor) {
 
 Value* KernelEmitter::divide_by_invariant(Value* dividend, const Arg& divisor) {
   const InvariantDivisor& d = invariant_divisor(divisor);
-  const Lane a{dividend, &b_}, b{d.divisor, &b_}, y{d.reciprocal, &b_};
+  // as many lanes as the dividend has: several steps at once
+  const auto wide = [&](Value* splat) {
+    const auto lanes = llvm::cast<llvm::FixedVectorType>(dividend->getType())->getNumElements();
+    return lanes == lane_count ? splat : b_.CreateShuffleVector(splat, std::vector<int>(lanes, 0));
+  };
+  const Lane a{dividend, &b_}, b{wide(d.divisor), &b_}, y{wide(d.reciprocal), &b_};
   const Lane q0 = a * y;
   Value* quotient = nullptr;
   if (fast_math_) {
-    quotient = rare(LaneMask{d.refused, &b_}, q0, [&] { return a / b; }).value;
+    quotient = rare(LaneMask{wide(d.refused), &b_}, q0, [&] { return a / b; }).value;
   } else {
     const Lane q1 = fma(fma(-q0, b, a), y, q0);
     const Lane q2 = fma(fma(-q1, b, a), y, q1);
     Value* size = bits_of_size(b_, dividend);
     Value* above = b_.CreateSub(size, llvm::ConstantInt::get(size->getType(), bits_of(computed_in(dtype_of_arg(divisor)), 0x1p-90)));
-    quotient = rare(LaneMask{b_.CreateICmpUGE(above, d.span), &b_}, q2, [&] { return a / b; }).value;
+    quotient = rare(LaneMask{b_.CreateICmpUGE(above, wide(d.span)), &b_}, q2, [&] { return a / b; }).value;
   }
   return is_half(dtype_of_arg(divisor)) ? round_to_half(b_, quotient, dtype_of_arg(divisor)) : quotient;
 }

@@ -156,10 +156,13 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
       Value* value = nullptr;
       if (state.registers.empty()) {
         value = across_lanes(fold, from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, state.slots), state.cell), fold.dtype));
+      } else if (state.nan) {
+        value = take_extreme(fold, state);
       } else {
-        value = take_register(fold, state, 0);
+        auto* type = register_type(context_, fold.dtype, lane_count);
+        value = b_.CreateLoad(type, state.registers[0]);
         for (std::size_t k = 1; k < state.registers.size(); ++k)
-          value = emit_combine(b_, fold.accumulator, fold.dtype, value, take_register(fold, state, k));
+          value = emit_combine(b_, fold.accumulator, fold.dtype, value, b_.CreateLoad(type, state.registers[k]));
         value = across_lanes(fold, value);
       }
       scalars_[static_cast<std::size_t>(fold.result)] = value;

@@ -89,6 +89,7 @@ class KernelEmitter {
   void emit_lanes(const Loop& loop);
   void around_lanes(const std::function<void()>& loops);
   void emit_lane_range(const Loop& loop, Range range);
+  Value* emit_single_vectors(const Loop& loop, Range range);
   void load_repeated(const Loop& loop, Value* begin, int steps);
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
@@ -145,7 +146,10 @@ class KernelEmitter {
   };
   std::optional<ByteFunction> byte_function(const Loop& loop) const;
   void fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase);
+  bool permutes_bytes() const;
   Value* look_up(Value* bytes, const std::vector<Value*>& tables, int first);
+  Value* look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Range range);
+  Value* look_up_in_memory(const ByteFunction& function, Value* memory, Range range);
   Value* emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range);
 
   // emit_divide.cpp
@@ -172,7 +176,7 @@ class KernelEmitter {
   void open_extreme(const Fold& fold, FoldState& state);
   void start_extreme(const Fold& fold, const FoldState& state);
   void accumulate_extreme(const Fold& fold, const FoldState& state, const std::vector<Value*>& values);
-  Value* take_register(const Fold& fold, const FoldState& state, std::size_t k);
+  Value* take_extreme(const Fold& fold, const FoldState& state);
   void call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args);
   Value* fold_slot(const Fold& fold, const FoldState& state);
 

@@ -31,7 +31,7 @@ int KernelEmitter::latency_steps(const Loop& loop) const {
     return compute && op_cost(compute->op) >= long_function;
   });
   const std::size_t bytes = lane_count * widest_of(loop), registers_each = (bytes + register_bytes() - 1) / register_bytes();
-  return vectors_side_by_side(loop.weight, functions, static_cast<int>(registers_each));
+  return vectors_side_by_side(loop.weight, functions, static_cast<int>(registers_each), register_bytes() == 64 ? 32 : 16);
 }
 
 std::size_t KernelEmitter::widest_of(const Loop& loop) const {
@@ -90,7 +90,8 @@ void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, co
   else emit_jammed_items(loop, index, steps, masks);
 }
 
-// Long functions work on two or four steps at once, as one wide vector: their instructions alternate, and one branch serves all rare cases.
+// Long functions, and quotients by an invariant, work on two or four steps at once, as one wide vector: their instructions alternate, and
+// one branch serves all rare cases.
 std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int steps) {
   const DType result = program_.values[static_cast<std::size_t>(compute.result)];
   std::vector<DType> dtypes;
@@ -101,24 +102,24 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int
     for (const Arg& arg : compute.args) operands.back().push_back(pack(arg, step));
   }
   std::vector<Value*> made;
-  if (op_cost(compute.op) >= long_function) {
+  const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]);
+  if (op_cost(compute.op) >= long_function || by_invariant) {
+    const std::size_t most = register_bytes() == 64 ? 4 : 2;       // more would not stay in registers
     while (made.size() < operands.size()) {
-      const std::size_t first = made.size(), together = std::bit_floor(operands.size() - first);
+      const std::size_t first = made.size(), together = std::bit_floor(std::min(most, operands.size() - first));
       std::vector<Value*> wide;
       for (std::size_t k = 0; k < compute.args.size(); ++k) {
         std::vector<Value*> parts;
         for (std::size_t step = first; step < first + together; ++step) parts.push_back(operands[step][k]);
         wide.push_back(llvm::concatenateVectors(b_, parts));
       }
-      Value* all = emit_op(b_, compute.op, wide, dtypes, result, fast_math_);
+      Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1]) : emit_op(b_, compute.op, wide, dtypes, result, fast_math_);
       for (unsigned part = 0; part < together; ++part)
         made.push_back(together == 1 ? all : b_.CreateShuffleVector(all, llvm::createSequentialMask(part * lane_count, lane_count, 0)));
     }
     return made;
   }
-  const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]);
-  for (const auto& of_step : operands)
-    made.push_back(by_invariant ? divide_by_invariant(of_step[0], compute.args[1]) : emit_op(b_, compute.op, of_step, dtypes, result, fast_math_));
+  for (const auto& of_step : operands) made.push_back(emit_op(b_, compute.op, of_step, dtypes, result, fast_math_));
   return made;
 }
 
@@ -203,6 +204,13 @@ void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   codes_.push_back(code);
 }
 
+// Masked stores of processors without mask registers take tens of cycles: whole vectors go without. Returns where the rest begins.
+Value* KernelEmitter::emit_single_vectors(const Loop& loop, Range range) {
+  Value* rest = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(lane_count)));
+  for_range(range.begin, rest, lane_count, "vector", [&](Value* index) { emit_lane_body(loop, index, 1, {}); });
+  return rest;
+}
+
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   const int steps = interleave(loop), stride = steps * lane_count;
   const auto bytes = byte_function(loop);
@@ -215,6 +223,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     load_repeated(loop, range.begin, steps);
     for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
     repeated_.clear();
+    if (steps > 1 && loop.weight <= small_body && register_bytes() < 64) rest = emit_single_vectors(loop, {rest, range.end});
     if (ends_in_whole_vectors(loop, stride) || (tiled_by_ >= 0 && !thin_)) return;     // emit_edge does the rest
   }
   const int last_steps = loop.weight > masked_only ? steps : 1;

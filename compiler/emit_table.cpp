@@ -1,5 +1,6 @@
 // Functions of one byte, such as the tone curve of an image: the 256 results are made once, by the loop's own instructions, and then
-// looked up in registers, sixty-four at a time. With operands that repeat there is a table for each of their elements.
+// looked up: in registers, sixty-four at a time, or one by one in memory on processors that cannot. With operands that repeat there is a
+// table for each of their elements.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "emit_kernel.h"
@@ -11,11 +12,12 @@ using llvm::Value;
 
 namespace {
 constexpr int entries = 256, bytes_each = 64;
+constexpr Index in_memory = 8;          // lookups in memory of one iteration, for each table
 }  // namespace
 
 // The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups are impossible or do not pay.
 std::optional<KernelEmitter::ByteFunction> KernelEmitter::byte_function(const Loop& loop) const {
-  if (!has_feature("+avx512vbmi") || !loop.folds.empty() || !jam_.empty() || edge_) return {};
+  if (!loop.folds.empty() || !jam_.empty() || edge_) return {};
   ByteFunction found;
   int cost = 0;
   for (const Item& item : loop.body) {
@@ -40,9 +42,11 @@ std::optional<KernelEmitter::ByteFunction> KernelEmitter::byte_function(const Lo
       return {};
     }
   }
-  if (!found.load || !found.store || found.tables > most_tables || cost < table_pays) return {};
+  if (!found.load || !found.store || found.tables > most_tables || cost < (permutes_bytes() ? table_pays : table_in_memory_pays)) return {};
   return found;
 }
+
+bool KernelEmitter::permutes_bytes() const { return has_feature("+avx512vbmi"); }
 
 // The loop's results for all bytes, with element `phase` of the operands that repeat.
 void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase) {
@@ -86,34 +90,54 @@ Value* KernelEmitter::look_up(Value* bytes, const std::vector<Value*>& tables, i
   return b_.CreateSelect(b_.CreateICmpSLT(bytes, llvm::Constant::getNullValue(bytes->getType())), halves[1], halves[0]);
 }
 
-// Where the range is long enough to pay for tables, runs the whole vectors of it. Returns where the rest begins.
-Value* KernelEmitter::emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range) {
+// The whole vectors of a range, which begins with the first table, through tables in registers.
+Value* KernelEmitter::look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Range range) {
   const Index stride = bytes_each * function.tables;
   const bool past_caches = streams(std::get<Store>(*function.store), accesses_.at(function.store), loop.var.axis, bytes_each);
-  Value* count = b_.CreateSub(range.end, range.begin);
+  auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), bytes_each);
+  std::vector<Value*> tables;
+  for (Index k = 0; k < 4 * function.tables; ++k) tables.push_back(b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(type, memory, static_cast<std::uint64_t>(k)), llvm::Align(64)));
+  Value* end = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
+  for_range(range.begin, end, stride, "lookups", [&](Value* index) {
+    for (int first = 0; first < static_cast<int>(stride); first += bytes_each) {
+      Value* at = b_.CreateAdd(index, number(first));
+      Value* bytes = b_.CreateAlignedLoad(type, b_.CreateGEP(b_.getInt8Ty(), accesses_.at(function.load).base, at), llvm::Align(1));
+      Value* to = b_.CreateGEP(b_.getInt8Ty(), accesses_.at(function.store).base, at);
+      Value* results = look_up(bytes, tables, first);
+      if (past_caches) store_past_caches(results, to);
+      else b_.CreateAlignedStore(results, to, llvm::Align(1));
+    }
+  });
+  return end;
+}
+
+// The same through tables in memory.
+Value* KernelEmitter::look_up_in_memory(const ByteFunction& function, Value* memory, Range range) {
+  const Index stride = in_memory * function.tables;
+  Value* end = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
+  const auto byte_at = [&](Value* base, Value* offset) { return b_.CreateGEP(b_.getInt8Ty(), base, offset); };
+  for_range(range.begin, end, stride, "lookups", [&](Value* index) {
+    for (Index k = 0; k < stride; ++k) {
+      Value* at = b_.CreateAdd(index, number(k));
+      Value* byte = b_.CreateLoad(b_.getInt8Ty(), byte_at(accesses_.at(function.load).base, at));
+      Value* entry = b_.CreateAdd(b_.CreateZExt(byte, b_.getInt64Ty()), number(k % function.tables * entries));
+      b_.CreateStore(b_.CreateLoad(b_.getInt8Ty(), byte_at(memory, entry)), byte_at(accesses_.at(function.store).base, at));
+    }
+  });
+  return end;
+}
+
+// Where the range is long enough to pay for tables, runs all of it but a rest. Returns where that begins.
+Value* KernelEmitter::emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range) {
   auto* rest = stack_cell(b_.getInt64Ty(), "rest");
   b_.CreateStore(range.begin, rest);
-  if_then(b_.CreateICmpSGE(count, number(2 * entries * function.tables)), "tables", [&] {
+  if_then(b_.CreateICmpSGE(b_.CreateSub(range.end, range.begin), number(2 * entries * function.tables)), "tables", [&] {
     auto* memory = stack_cell(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<std::uint64_t>(entries * function.tables)), "tables");
     for_range(number(0), number(function.tables), 1, "table", [&](Value* table) {
       Value* phase = b_.CreateURem(b_.CreateAdd(range.begin, table), number(function.tables));
       fill_table(loop, function, b_.CreateGEP(b_.getInt8Ty(), memory, b_.CreateMul(table, number(entries))), phase);
     });
-    auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), bytes_each);
-    std::vector<Value*> tables;
-    for (Index k = 0; k < 4 * function.tables; ++k) tables.push_back(b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(type, memory, static_cast<std::uint64_t>(k)), llvm::Align(64)));
-    Value* end = b_.CreateSub(range.end, b_.CreateURem(count, number(stride)));
-    for_range(range.begin, end, stride, "lookups", [&](Value* index) {
-      for (int first = 0; first < static_cast<int>(stride); first += bytes_each) {
-        Value* at = b_.CreateAdd(index, number(first));
-        Value* bytes = b_.CreateAlignedLoad(type, b_.CreateGEP(b_.getInt8Ty(), accesses_.at(function.load).base, at), llvm::Align(1));
-        Value* to = b_.CreateGEP(b_.getInt8Ty(), accesses_.at(function.store).base, at);
-        Value* results = look_up(bytes, tables, first);
-        if (past_caches) store_past_caches(results, to);
-        else b_.CreateAlignedStore(results, to, llvm::Align(1));
-      }
-    });
-    b_.CreateStore(end, rest);
+    b_.CreateStore(permutes_bytes() ? look_up_in_registers(loop, function, memory, range) : look_up_in_memory(function, memory, range), rest);
   });
   return b_.CreateLoad(b_.getInt64Ty(), rest);
 }

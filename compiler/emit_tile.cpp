@@ -2,7 +2,9 @@
 // of that loop are worked on together; sixteen vectors along it are loaded and transposed in registers, so that every cache line is
 // read once and as a whole. Results that lie across are written in the same way.
 #include <algorithm>
+#include <functional>
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_kernel.h"
@@ -90,25 +92,66 @@ void KernelEmitter::emit_edge(const Loop& outer, Range range) {
   edge_ = nullptr;
 }
 
-// sixteen vectors -> vector k holds lane k of each
-static std::vector<Value*> transposed(llvm::IRBuilderBase& builder, std::vector<Value*> rows) {
-  for (int half = lane_count / 2; half >= 1; half /= 2) {
-    std::vector<int> low, high;
-    for (int lane = 0; lane < lane_count; ++lane) {
-      const bool second = (lane & half) != 0;
-      low.push_back(second ? lane_count + lane - half : lane);
-      high.push_back(second ? lane_count + lane : lane + half);
-    }
-    for (int row = 0; row < lane_count; ++row) {
+namespace {
+
+using Vectors = std::vector<Value*>;
+
+Value* shuffled(llvm::IRBuilderBase& builder, Value* a, Value* b, const std::function<int(int lane)>& from) {
+  std::vector<int> mask;
+  for (int lane = 0; lane < static_cast<int>(llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements()); ++lane) mask.push_back(from(lane));
+  return builder.CreateShuffleVector(a, b, mask);
+}
+
+// Transposes all blocks of 4 x 4 within a square of vectors: by instructions that interleave single elements, then pairs.
+void transpose_fours(llvm::IRBuilderBase& builder, Vectors& rows) {
+  const int width = static_cast<int>(rows.size());
+  const auto interleaved = [&](Value* a, Value* b, int each, int first) {
+    return shuffled(builder, a, b, [&](int lane) { return lane / 4 * 4 + first + lane % 4 / (2 * each) * each + lane % each + (lane / each % 2) * width; });
+  };
+  for (auto row = rows.begin(); row != rows.end(); row += 4) {
+    Value *a = interleaved(row[0], row[1], 1, 0), *b = interleaved(row[0], row[1], 1, 2), *c = interleaved(row[2], row[3], 1, 0), *d = interleaved(row[2], row[3], 1, 2);
+    row[0] = interleaved(a, c, 2, 0);
+    row[1] = interleaved(a, c, 2, 2);
+    row[2] = interleaved(b, d, 2, 0);
+    row[3] = interleaved(b, d, 2, 2);
+  }
+}
+
+// A square of vectors: vector k holds lane k of each. Halves, then quarters and so on trade places.
+void transpose_square(llvm::IRBuilderBase& builder, Vectors& rows) {
+  const int width = static_cast<int>(rows.size());
+  const bool fours = rows[0]->getType()->getScalarSizeInBits() == 32 && width >= 4;
+  for (int half = width / 2; half >= (fours ? 4 : 1); half /= 2)
+    for (int row = 0; row < width; ++row) {
       if (row & half) continue;
       auto &a = rows[static_cast<std::size_t>(row)], &b = rows[static_cast<std::size_t>(row + half)];
-      Value* first = builder.CreateShuffleVector(a, b, low);
-      b = builder.CreateShuffleVector(a, b, high);
+      Value* first = shuffled(builder, a, b, [&](int lane) { return (lane & half) ? width + lane - half : lane; });
+      b = shuffled(builder, a, b, [&](int lane) { return (lane & half) ? width + lane : lane + half; });
       a = first;
     }
-  }
-  return rows;
+  if (fours) transpose_fours(builder, rows);
 }
+
+// sixteen vectors -> vector k holds lane k of each; in squares of whole registers, for which there are instructions
+Vectors transposed(llvm::IRBuilderBase& builder, const Vectors& rows, std::size_t register_bytes) {
+  const auto width = std::min<std::size_t>(lane_count, register_bytes * 8 / rows[0]->getType()->getScalarSizeInBits()), squares = lane_count / width;
+  std::vector<Vectors> parts(lane_count, Vectors(squares));    // of the results
+  for (std::size_t down = 0; down < squares; ++down)
+    for (std::size_t right = 0; right < squares; ++right) {
+      Vectors square;
+      for (std::size_t k = 0; k < width; ++k) {
+        Value* row = rows[down * width + k];
+        square.push_back(squares == 1 ? row : builder.CreateShuffleVector(row, llvm::createSequentialMask(static_cast<unsigned>(right * width), static_cast<unsigned>(width), 0)));
+      }
+      transpose_square(builder, square);
+      for (std::size_t k = 0; k < width; ++k) parts[right * width + k][down] = square[k];
+    }
+  Vectors columns;
+  for (const Vectors& of_column : parts) columns.push_back(llvm::concatenateVectors(builder, of_column));
+  return columns;
+}
+
+}  // namespace
 
 // sixteen vectors of fewer elements -> vector k holds element k of each
 static std::vector<Value*> columns_of(llvm::IRBuilderBase& builder, std::vector<Value*> rows, int width) {
@@ -152,7 +195,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index, Value* mask) {
       if (width < lane_count) continue;
       b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {b_.CreateGEP(b_.getInt8Ty(), at, ahead), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
     }
-    auto& columns = tiles_[&item] = width == lane_count ? transposed(b_, std::move(rows)) : columns_of(b_, std::move(rows), width);
+    auto& columns = tiles_[&item] = width == lane_count ? transposed(b_, rows, register_bytes()) : columns_of(b_, std::move(rows), width);
     if (direction < 0) std::reverse(columns.begin(), columns.end());
   }
 }
@@ -164,7 +207,7 @@ void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
     const int direction = lies_across(item, tiled_by_, lanes.var.axis);
     if (direction < 0) std::reverse(columns.begin(), columns.end());
     const LaneAccess& access = (direction > 0 ? jam_.front() : jam_.back()).accesses.at(key);
-    const auto rows = transposed(b_, std::move(columns));
+    const auto rows = transposed(b_, columns, register_bytes());
     Value* at = nullptr;
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_after(at, access, index);

@@ -95,12 +95,13 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
     for (int registers : {1, 2, 4, 8}) {
       int before = 100;
       for (int body : {1, 16, 17, 48, 49, 160}) {
-        const int vectors = vectors_side_by_side(body, functions, registers);
+        const int vectors = vectors_side_by_side(body, functions, registers, 32);
+        CHECK(vectors_side_by_side(body, functions, registers, 16) <= vectors);
         CHECK(vectors >= 1);
         CHECK(vectors <= before);
         before = vectors;
       }
-      CHECK(vectors_side_by_side(1000, functions, registers) >= 1);
+      CHECK(vectors_side_by_side(1000, functions, registers, 16) >= 1);
     }
   CHECK(elements_together(4, false) > elements_together(4, true));
   CHECK(elements_together(4, true) > elements_together(25, true));
