@@ -1,11 +1,14 @@
 // weft_bench --table [--filter=TEXT]   prints the comparison as a markdown table
 //            --csv [--filter=TEXT]     the same for machines: workload,threads,weft_ns,hand_ns,eigen_ns,compile_ms; empty: no contestant
 //            --compare=FILE            a table, and how the times relate to those in FILE, the --csv of another build
+//            --neighbours [--filter=TEXT] [--csv] [--threads=N]   each family of workloads beside itself with other extents, dtypes and
+//                                      layouts, N threads (1): time for each byte, the worst first; --csv: in the order they are measured
 // weft_bench                           the same contestants as Google Benchmark's own benchmarks, with its flags
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -14,6 +17,7 @@
 #include <benchmark/benchmark.h>
 
 #include "hand.h"
+#include "neighbours.h"
 #include "race.h"
 #include "workload.h"
 
@@ -185,15 +189,19 @@ void register_all() {
 }  // namespace bench
 
 int main(int count, char** words) {
-  bool table = false, csv = false;
+  bool table = false, csv = false, neighbours = false;
+  int threads = 1;
   std::string filter, compared;
   for (int k = 1; k < count; ++k) {
     const std::string_view word = words[k];
     if (word == "--table") table = true;
     if (word == "--csv") csv = true;
+    if (word == "--neighbours") neighbours = true;
+    if (word.starts_with("--threads=")) threads = std::atoi(words[k] + 10);
     if (word.starts_with("--filter=")) filter = word.substr(9);
     if (word.starts_with("--compare=")) compared = word.substr(10);
   }
+  if (neighbours) return bench::neighbours(filter, csv, threads);
   if (table || csv || !compared.empty()) return bench::table(filter, csv, compared);
   bench::register_all();
   benchmark::Initialize(&count, words);

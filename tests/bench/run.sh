@@ -2,7 +2,8 @@
 # Builds the benchmarks in build-bench/ and prints a table.
 #   run.sh [flags]       weft, hand-written loops, Eigen. Flags go to weft_bench: --table (the default), --csv, --compare=FILE (the --csv of
 #                        another build), --filter=TEXT, or Google
-#                        Benchmark's own without --table.
+#                        Benchmark's own without --table. --neighbours [--threads=N]: what the table computes beside itself with odd,
+#                        prime, thin and huge extents, f64, F order, steps of 2, the other axis; the ratios, and the ten worst (3 minutes).
 #   run.sh math [flags]  vector functions beside libmvec, SLEEF and libm. Flags go to weft_math_bench: --csv, --seconds=S, --filter=NAME.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/setup.sh
