@@ -54,7 +54,7 @@ struct Costs {
     if (axis < 0 || step == 0) return;
     const auto a = static_cast<std::size_t>(axis);
     stride[a] += std::abs(static_cast<double>(step)) * std::sqrt(volume);
-    (std::abs(step) == 1 ? uses[a].contiguous : uses[a].jumps) += volume;
+    uses[a].add(std::abs(static_cast<double>(step)), volume);
   }
 };
 

@@ -42,9 +42,12 @@ inline constexpr int deepest_again = 6;          // of expressions that are made
 
 // What nodes do along an axis, in elements of the whole nest.
 struct AxisUse {
-  double contiguous = 0, jumps = 0;     // elements read with a stride of one, and with any other
+  double contiguous = 0;                // elements read with a stride of one
+  double near = 0, jumps = 0;           // with one of several elements in a line of cache, and with any other
   bool folded = false;
   double kept_beside = 0;               // largest result of a fold over the axis, in elements
+
+  void add(double stride, double elements) { (stride == 1 ? contiguous : stride <= 8 ? near : jumps) += elements; }
 };
 
 // In contiguous loads, if the axis runs as vectors: an array that does not follow it is loaded outside the loop.
@@ -96,6 +99,7 @@ inline constexpr int cheap_value = 3;            // loads included: computed aga
 inline constexpr int long_function = 12;         // op_cost from which an op is no handful of instructions
 inline constexpr int small_body = 16;            // of simple ops
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
+inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once
 inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time
 inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code
 

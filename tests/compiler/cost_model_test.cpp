@@ -49,8 +49,12 @@ constexpr const char* turned = R"(graph t(%x: f32[n,m], %y: f32[m,n]) -> (%0, %1
 
 TEST_CASE("costs grow with what is done: gathers, functions, memory far away, short and carried loops") {
   const Machine machine;
-  const AxisUse contiguous{.contiguous = 1000}, jumps{.jumps = 1000};
-  CHECK(access_cost(machine, jumps) > access_cost(machine, contiguous));
+  AxisUse contiguous, near, jumps;
+  contiguous.add(1, 1000);
+  near.add(2, 1000);
+  jumps.add(1024, 1000);
+  CHECK(access_cost(machine, near) > access_cost(machine, contiguous));
+  CHECK(access_cost(machine, jumps) > access_cost(machine, near));
   CHECK(op_cost(Op::add) < op_cost(Op::divide));
   CHECK(op_cost(Op::divide) < op_cost(Op::exp));
   CHECK(op_cost(Op::exp) < op_cost(Op::power));

@@ -189,3 +189,14 @@ TEST_CASE("an operand that is broadcast is read where it is: no memory is taken"
   CHECK(bytes(x * broadcast_to(row, {"n", "m"})) == 0);
   CHECK(bytes(elemwise(x, row, Order::f, {Mode::broadcast}, [](Expr a, Expr b) { return a * b; })) == 0);
 }
+
+TEST_CASE("steps within lines of cache beat steps from row to row") {
+  Graph g("steps");
+  const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"});
+  const Array every_second = Array(f32, {500, 600}).slice(1, 0, 300, 2);
+  const Function columns = compile({sum(square(x - mean(x, Axes{0}, true)), 0)}, {x}, checked()), rows = compile({x * w}, {x, w}, checked());
+  columns.bind({every_second}, {Array(f32, {300})});
+  for (const char* letter : {"i", "j"}) CHECK(columns.schedule().find(concat("lanes ", letter, ":n")) == std::string::npos);
+  rows.bind({every_second, Array(f32, {300})}, {Array(f32, {500, 300}, Order::f)});
+  CHECK(rows.schedule().find("lanes i:n") != std::string::npos);       // the result has no gaps along i
+}
