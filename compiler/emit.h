@@ -19,6 +19,7 @@ struct CodeOptions {
   int lanes = 0;
   bool fast_math = false;
   bool stream = false;   // see Hints
+  bool calls = false;    // long functions are called: the same code a thousand times is compile time
   Machine machine = {};
 };
 

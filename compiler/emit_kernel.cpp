@@ -11,7 +11,7 @@ using llvm::Value;
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
     : module_(module), context_(module.getContext()), program_(program), classes_(classes), plan_(plan), features_(host_features(options.lanes)),
-      fast_math_(options.fast_math), stream_(options.stream), machine_(options.machine), b_(context_), entry_(context_) {
+      fast_math_(options.fast_math), stream_(options.stream), calls_(options.calls), machine_(options.machine), b_(context_), entry_(context_) {
   for (const Buffer& buffer : program.buffers) {
     const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
     slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
@@ -22,14 +22,19 @@ KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const
   }
 }
 
+llvm::Function* KernelEmitter::new_function(llvm::FunctionType* type, llvm::Function::LinkageTypes linkage, const std::string& name) {
+  auto* function = llvm::Function::Create(type, linkage, name, module_);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr("target-features", features_);
+  function->addFnAttr("prefer-vector-width", "512");
+  function->addFnAttr("min-legal-vector-width", "512");
+  return function;
+}
+
 void KernelEmitter::start_function(llvm::FunctionType* type, const std::string& name, llvm::Function::LinkageTypes linkage) {
-  function_ = llvm::Function::Create(type, linkage, name, module_);
+  function_ = new_function(type, linkage, name);
   const char* names[] = {"slots", "sizes", "begin", "end", "scratch"};
   for (unsigned k = 0; k < 5; ++k) function_->getArg(k)->setName(names[k]);
-  function_->addFnAttr(llvm::Attribute::NoUnwind);
-  function_->addFnAttr("target-features", features_);
-  function_->addFnAttr("prefer-vector-width", "512");
-  function_->addFnAttr("min-legal-vector-width", "512");
   auto* entry = llvm::BasicBlock::Create(context_, "entry", function_);
   auto* start = llvm::BasicBlock::Create(context_, "start", function_);
   entry_.SetInsertPoint(entry);
@@ -77,7 +82,7 @@ void KernelEmitter::emit_item(const Item& item) {
     std::vector<Value*> operands;
     std::vector<DType> dtypes;
     for (const Arg& arg : compute->args) operands.push_back(scalar(arg)), dtypes.push_back(dtype_of_arg(arg));
-    scalars_[static_cast<std::size_t>(compute->result)] = emit_op(b_, compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)], fast_math_);
+    scalars_[static_cast<std::size_t>(compute->result)] = emit_or_call(compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)]);
   } else if (auto* read = std::get_if<ReadState>(&item)) {
     const DType dtype = program_.folds[static_cast<std::size_t>(read->fold)].dtype;
     scalars_[static_cast<std::size_t>(read->result)] = from_memory(b_.CreateLoad(memory_type(context_, dtype, 1), folds_[static_cast<std::size_t>(read->fold)].cell), dtype);

@@ -67,6 +67,7 @@ class KernelEmitter {
 
   // emit_kernel.cpp: functions, stages, loops
   void begin_function(const std::string& name);
+  llvm::Function* new_function(llvm::FunctionType* type, llvm::Function::LinkageTypes linkage, const std::string& name);
   void start_function(llvm::FunctionType* type, const std::string& name, llvm::Function::LinkageTypes linkage);
   void end_function();
   void emit_run();
@@ -80,7 +81,9 @@ class KernelEmitter {
   Range range_of(int axis);
   bool fits_one_leaf(int axis) const;
 
-  // emit_outline.cpp: bodies, in pieces if they are large
+  // emit_outline.cpp: bodies, in pieces if they are large; long functions, called if there are many
+  Value* emit_or_call(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
+  Value* call_function(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
   void emit_items(const Loop& loop);
   void emit_piece(const Loop& loop, std::size_t first, std::size_t last, const std::vector<int>& taken, const std::vector<int>& folds,
                   const std::vector<int>& returned);
@@ -110,6 +113,10 @@ class KernelEmitter {
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
+  bool masks_by_branches(DType dtype) const;
+  void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
+  Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
+  void store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards);
   Value* repeated_load(const LaneAccess& access, DType dtype, Value* first, Value* mask);
   Value* lane_offsets(const LaneAccess& access, Value* index, int step);
   Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
@@ -207,7 +214,7 @@ class KernelEmitter {
   const StrideClasses& classes_;
   Plan& plan_;
   const std::string& features_;                 // of the processor, as attributes of functions
-  const bool fast_math_, stream_;
+  const bool fast_math_, stream_, calls_;
   const Machine machine_;
   llvm::IRBuilder<> b_;
   llvm::IRBuilder<> entry_;                     // appends to the entry block

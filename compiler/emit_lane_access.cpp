@@ -86,6 +86,37 @@ Value* KernelEmitter::repeated_load(const LaneAccess& access, DType dtype, Value
   return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), mask ? mask : all, llvm::Constant::getNullValue(type)), dtype);
 }
 
+// Whether LLVM makes a branch for every lane of a masked load or store.
+bool KernelEmitter::masks_by_branches(DType dtype) const { return !has_feature(size_of(dtype) < 4 ? "+avx512bw" : "+avx"); }
+
+// As many elements as the mask has lanes: the first ones in memory, or the last if lanes run backwards.
+void KernelEmitter::move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards) {
+  const llvm::Align align(size_of(dtype));
+  Value* set = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateBitCast(mask, b_.getIntNTy(lane_count)));
+  Value* bytes = b_.CreateMul(b_.CreateZExt(set, b_.getInt64Ty()), number(static_cast<Index>(size_of(dtype))));
+  Value* first = backwards ? b_.CreateSub(number(static_cast<Index>(lane_count * size_of(dtype))), bytes) : number(0);
+  b_.CreateMemCpy(b_.CreateGEP(b_.getInt8Ty(), to, first), align, b_.CreateGEP(b_.getInt8Ty(), from, first), align, bytes);
+}
+
+Value* KernelEmitter::load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards) {
+  Value* none = llvm::Constant::getNullValue(type);
+  if (!masks_by_branches(dtype)) return b_.CreateMaskedLoad(type, at, llvm::Align(size_of(dtype)), backwards ? reverse(mask) : mask, none);
+  auto* cell = stack_cell(type, "part");
+  b_.CreateStore(none, cell);
+  move_part(cell, at, dtype, mask, backwards);
+  return b_.CreateLoad(type, cell);
+}
+
+void KernelEmitter::store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards) {
+  if (!masks_by_branches(dtype)) {
+    b_.CreateMaskedStore(value, at, llvm::Align(size_of(dtype)), backwards ? reverse(mask) : mask);
+    return;
+  }
+  auto* cell = stack_cell(value->getType(), "part");
+  b_.CreateStore(value, cell);
+  move_part(at, cell, dtype, mask, backwards);
+}
+
 Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {
   llvm::Type* type = memory_type(context_, dtype, lane_count);
   llvm::Type* element = memory_type(context_, dtype, 1);
@@ -98,12 +129,12 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
         Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(access.next_row, number(static_cast<Index>(line))));
         b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
       }
-      return from_memory(mask ? static_cast<Value*>(b_.CreateMaskedLoad(type, at, align, mask, none)) : b_.CreateAlignedLoad(type, at, align), dtype);
+      return from_memory(mask ? load_part(type, at, dtype, mask, false) : b_.CreateAlignedLoad(type, at, align), dtype);
     }
     case StrideClass::reversed: {
       Value* first = b_.CreateNeg(b_.CreateAdd(index, number(step * lane_count + lane_count - 1)));
       Value* at = b_.CreateGEP(element, access.base, first);
-      Value* value = mask ? static_cast<Value*>(b_.CreateMaskedLoad(type, at, align, reverse(mask), none)) : static_cast<Value*>(b_.CreateAlignedLoad(type, at, align));
+      Value* value = mask ? load_part(type, at, dtype, mask, true) : b_.CreateAlignedLoad(type, at, align);
       return from_memory(reverse(value), dtype);
     }
     case StrideClass::zero: return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(element, access.base, align)), dtype);
@@ -121,12 +152,12 @@ void KernelEmitter::lane_store(const LaneAccess& access, DType dtype, Value* ind
   value = to_memory(value, dtype);
   if (access.lane == StrideClass::unit) {
     Value* at = b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, index), static_cast<std::uint64_t>(step * lane_count));
-    if (mask) b_.CreateMaskedStore(value, at, align, mask);
+    if (mask) store_part(value, at, dtype, mask, false);
     else if (access.stream) store_past_caches(value, at);
     else b_.CreateAlignedStore(value, at, align);
   } else if (access.lane == StrideClass::reversed) {
     Value* at = b_.CreateGEP(element, access.base, b_.CreateNeg(b_.CreateAdd(index, number(step * lane_count + lane_count - 1))));
-    if (mask) b_.CreateMaskedStore(reverse(value), at, align, reverse(mask));
+    if (mask) store_part(reverse(value), at, dtype, mask, true);
     else b_.CreateAlignedStore(reverse(value), at, align);
   } else {
     WEFT_ASSERT(access.lane == StrideClass::other, "a store cannot hit one element from all lanes");

@@ -104,7 +104,7 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int
   std::vector<Value*> made;
   const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]);
   if (op_cost(compute.op) >= long_function || by_invariant) {
-    const std::size_t most = register_bytes() == 64 ? 4 : 2;       // more would not stay in registers
+    const std::size_t most = calls_ ? 1 : register_bytes() == 64 ? 4 : 2;       // more would not stay in registers
     while (made.size() < operands.size()) {
       const std::size_t first = made.size(), together = std::bit_floor(std::min(most, operands.size() - first));
       std::vector<Value*> wide;
@@ -113,7 +113,7 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int
         for (std::size_t step = first; step < first + together; ++step) parts.push_back(operands[step][k]);
         wide.push_back(llvm::concatenateVectors(b_, parts));
       }
-      Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1]) : emit_op(b_, compute.op, wide, dtypes, result, fast_math_);
+      Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1]) : emit_or_call(compute.op, wide, dtypes, result);
       for (unsigned part = 0; part < together; ++part)
         made.push_back(together == 1 ? all : b_.CreateShuffleVector(all, llvm::createSequentialMask(part * lane_count, lane_count, 0)));
     }

@@ -3,6 +3,8 @@
 //
 // A piece gets the addresses and sizes of its caller, the current indices, the scalars it reads and the accumulators it
 // adds to; scalars that later items read come back through cells.
+//
+// Where a variant has many long functions, such as tan, each is compiled once and called.
 #include <algorithm>
 #include <set>
 
@@ -143,6 +145,33 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
     auto* cell = llvm::cast<llvm::AllocaInst>(results[k]);
     scalars_[static_cast<std::size_t>(returned[k])] = b_.CreateLoad(cell->getAllocatedType(), cell);
   }
+}
+
+Value* KernelEmitter::emit_or_call(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result) {
+  return calls_ && op_cost(op) >= long_function ? call_function(op, operands, dtypes, result) : emit_op(b_, op, operands, dtypes, result, fast_math_);
+}
+
+// The same instructions, as a function of the module.
+Value* KernelEmitter::call_function(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(operands[0]->getType());
+  const int width = vector ? static_cast<int>(vector->getNumElements()) : 1;
+  std::string key = concat(info(op).name, "_", width);
+  std::vector<llvm::Type*> types;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    key += concat("_", dtypes[k]);
+    types.push_back(operands[k]->getType());
+  }
+  std::string& symbol = plan_.functions[key];
+  if (symbol.empty()) symbol = unique_name("weft_" + key);
+  llvm::Function* function = module_.getFunction(symbol);
+  if (!function) {
+    function = new_function(llvm::FunctionType::get(register_type(context_, result, width), types, false), llvm::Function::InternalLinkage, symbol);
+    llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "entry", function));
+    std::vector<Value*> arguments;
+    for (auto& argument : function->args()) arguments.push_back(&argument);
+    builder.CreateRet(emit_op(builder, op, arguments, dtypes, result, fast_math_));
+  }
+  return b_.CreateCall(function, operands);
 }
 
 }  // namespace weft

@@ -287,6 +287,13 @@ void Lowering::store_or_keep(int place, const Arg& value) {
   }
 }
 
+int instructions_of(const Loop& loop) {
+  int sum = loop.weight;
+  for (const Item& item : loop.body)
+    if (auto* inner = std::get_if<Loop>(&item)) sum += instructions_of(*inner);
+  return sum;
+}
+
 Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name) {
   return Lowering(graph, schedule, nest, std::move(name)).run();
 }

@@ -113,6 +113,7 @@ struct Program {
 
 Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name);   // lower.cpp
 std::string to_text(const Graph& graph, const Program& program);                                   // print_program.cpp
+int instructions_of(const Loop& loop);                                                              // the weights of its loops and its own
 void verify(const Program& program);                                                               // throws Error(internal)
 
 }  // namespace weft

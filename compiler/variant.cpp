@@ -46,7 +46,7 @@ class Stopwatch {
 std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options) {
   Stopwatch watch;
   auto variant = std::make_shared<Variant>();
-  variant->code_options = {options.lanes, options.fast_math, hints.stream, hints.machine};
+  variant->code_options = {options.lanes, options.fast_math, hints.stream, false, hints.machine};
   variant->bindings = hints.bindings;
   variant->schedule = make_schedule(graph, hints);
   if (options.verify) verify(graph, variant->schedule);
@@ -64,6 +64,9 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
     programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
     if (options.verify) verify(programs.back());
   }
+  int instructions = 0;
+  for (const Program& program : programs) instructions += instructions_of(program.root);
+  variant->code_options.calls = instructions > functions_inline;
   variant->seconds.lower = watch.lap();
   Code code = emit_code(programs, variant->classes, plan, variant->code_options);
   if (options.verify) verify(*code.module);

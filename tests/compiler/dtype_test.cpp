@@ -1,4 +1,6 @@
 // Integers, bool and small types through loads, ops, folds and stores; floats that are no ordinary numbers.
+#include <sstream>
+
 #include <weft/function.h>
 
 #include <half_cases.h>
@@ -156,7 +158,7 @@ TEST_CASE("compiled casts to f16 and bf16 round once, to even from the middle") 
   }
 }
 
-TEST_CASE("every op on f16 and bf16 rounds its result: no multiply-add, no native arithmetic, no calls") {
+TEST_CASE("every op on f16 and bf16 rounds its result: no multiply-add, no native arithmetic, no calls that convert") {
   for (const DType half : {f16, bf16}) {
     const Function f = compile_text(concat("graph g(%a: ", half, "[], %x: ", half, "[n], %y: ", half, "[n]) -> (%1) {\n  %0: ", half,
                                            "[i:n] = multiply(%a, %x[i])\n  %1: ", half, "[i:n] = add(%0[i], %y[i])\n}"));
@@ -165,7 +167,9 @@ TEST_CASE("every op on f16 and bf16 rounds its result: no multiply-add, no nativ
     const Array x = uniform(half, {1000}, 1), y = uniform(half, {1000}, 2);
     check_call(f, {a, x, y});
     const std::string code = f.assembly();
-    CHECK(code.find("call") == std::string::npos);
+    std::istringstream lines(code);
+    for (std::string line; std::getline(lines, line);)      // the end of an array may be copied
+      CHECK((line.find("call") == std::string::npos || line.find("memcpy") != std::string::npos));
     for (const char* other : {"vfm", "mulph", "addph", "mulsh", "addsh"}) CHECK(code.find(other) == std::string::npos);
   }
 }

@@ -3,7 +3,7 @@
 
 #include <weft/function.h>
 
-#include "compiled.h"
+#include "bits.h"
 
 using namespace weft;
 
@@ -62,4 +62,28 @@ TEST_CASE("pieces within pieces share folds with rows in scratch and hand on sca
   check_call(f, {uniform(f64, {3, 4, 5, 6}), uniform(f64, {3, 4, 6}, 2)});
   CHECK(pieces_of(f).functions == 4);
   CHECK(pieces_of(f).calls == 2);
+}
+
+TEST_CASE("long functions of large graphs are compiled once and called: the same bits, scalars and vectors, in registers of every width") {
+  for (DType dtype : {f32, f64})
+    for (int lanes : {4, 8, 16}) {
+      Graph g("calls");
+      const Expr x = g.input("x", dtype, {"n", "m"}), s = g.input("s", dtype, {});
+      Expr y = x, t = s;
+      for (int k = 0; k < 24; ++k) {
+        y = tanh(y + t) + exp(y * y * -0.5) * pow(abs(x) + 0.5, 0.25);
+        t = sin(t) + 0.125;
+      }
+      const Array data = counted_by(dtype, {9, 37}, [](Index k) { return static_cast<double>(k * 7919 % 101) / 40 - 1; });
+      const Function f = check_bits({y, sum(y, 1), t}, {x, s}, {data, counted_by(dtype, {}, [](Index) { return 0.3; })}, 2, lanes);
+      const std::string code = f.llvm();
+      for (const char* function : {"tanh_16", "exp_16", "power_16", "sin_1"}) {
+        CAPTURE(function);
+        const std::string definition = std::string("define internal ") + (std::string(function) == "sin_1" ? (dtype == f32 ? "float" : "double") : dtype == f32 ? "<16 x float>" : "<16 x double>") +
+                                       " @weft_" + function;
+        const std::size_t first = code.find(definition);
+        CHECK(first != std::string::npos);
+        CHECK(code.find(definition, first + 1) == std::string::npos);
+      }
+    }
 }
