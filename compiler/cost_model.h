@@ -47,7 +47,7 @@ struct AxisUse {
   bool folded = false;
   double kept_beside = 0;               // largest result of a fold over the axis, in elements
 
-  void add(double stride, double elements) { (stride == 1 ? contiguous : stride <= 8 ? near : jumps) += elements; }
+  void add(double stride, double elements) { (stride == 1 ? contiguous : stride <= 4 ? near : jumps) += elements; }
 };
 
 // In contiguous loads, if the axis runs as vectors: an array that does not follow it is loaded outside the loop.

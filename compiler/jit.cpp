@@ -191,7 +191,8 @@ std::string unique_name(const std::string& stem) {
 
 std::shared_ptr<const MachineCode> compile_module(std::unique_ptr<LLVMContext> context, std::unique_ptr<llvm::Module> module) {
   session();
-  std::vector<ModulePart> parts = split_module({std::move(context), std::move(module)}, static_cast<std::size_t>(hardware_threads()));
+  constexpr int most = 8;                    // threads with large stacks
+  std::vector<ModulePart> parts = split_module({std::move(context), std::move(module)}, static_cast<std::size_t>(std::min(most, hardware_threads())));
   std::vector<Bytes> objects(parts.size());
   std::vector<std::function<void()>> works;
   for (std::size_t k = 0; k < parts.size(); ++k) works.push_back([&, k] { objects[k] = generate(*parts[k].module, CodeGenFileType::ObjectFile); });
