@@ -36,7 +36,7 @@ bool reads_in_place(const Graph& graph, NodeId reader, int operand, const std::v
   return true;
 }
 
-bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes) {
+bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes, bool elsewhere) {
   if (graph.node(reader).kind == Kind::update) return false;
   const Node& node = graph.node(id);
   for (int k = 0; k < graph.arity(reader); ++k) {
@@ -44,7 +44,10 @@ bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vect
     const AxisMap& map = graph.map(reader, k);
     for (std::size_t d = 0; d < map.size(); ++d) {
       if (node.domain[d].is(1)) continue;
-      if (!reads_in_place(graph, reader, k, d)) return false;
+      if (!reads_in_place(graph, reader, k, d)) {
+        if (!elsewhere) return false;
+        continue;
+      }
       const int axis = reader_axes[static_cast<std::size_t>(map[d].axis)];
       if (axes[d] >= 0 && axes[d] != axis) return false;
       axes[d] = axis;
@@ -214,29 +217,12 @@ bool Drafts::join(NodeId id, int nest) {
   return true;
 }
 
-// The axes of a node that its readers give it, where they take it at the index it is made at; false if they contradict each other.
-bool Drafts::bind_to_readers(NodeId id, const std::vector<NodeId>& readers, std::vector<int>& axes) const {
-  for (NodeId reader : readers) {
-    if (graph_.node(reader).kind == Kind::update) return false;
-    for (int k = 0; k < graph_.arity(reader); ++k) {
-      if (graph_.operand(reader, k) != id) continue;
-      const AxisMap& map = graph_.map(reader, k);
-      for (std::size_t d = 0; d < map.size(); ++d) {
-        if (graph_.node(id).domain[d].is(1) || !reads_in_place(graph_, reader, k, d)) continue;
-        const int axis = placed(reader).axes[static_cast<std::size_t>(map[d].axis)];
-        if (axes[d] >= 0 && axes[d] != axis) return false;
-        axes[d] = axis;
-      }
-    }
-  }
-  return are_distinct(axes);
-}
-
 bool Drafts::join_readers(NodeId id, const std::vector<NodeId>& readers) {
   const int nest = draft_of_[readers[0].value];
   Draft& draft = drafts_[static_cast<std::size_t>(nest)];
   std::vector<int> axes(graph_.node(id).domain.size(), -1);
-  if (!bind_to_readers(id, readers, axes)) return refuse(id, &Parting::readers, Refusal::indices);
+  for (NodeId reader : readers)
+    if (!follow_reader(graph_, id, reader, placed(reader).axes, axes, true)) return refuse(id, &Parting::readers, Refusal::indices);
   const std::size_t axes_before = draft.nest.axes.size();
   const bool bound = bind_rest(graph_.node(id), draft, axes, bits_of(axes) != 0);
   const std::uint64_t mine = bits_of(axes);

@@ -38,7 +38,6 @@ class Drafts {
   bool bind_made(NodeId id, int draft, std::vector<int>& axes, std::uint64_t& complete) const;
   bool row_fits(const Draft& draft, NodeId made, const std::vector<int>& axes, std::uint64_t roots) const;
   bool rows_fit(NodeId id, int draft, std::uint64_t roots) const;
-  bool bind_to_readers(NodeId id, const std::vector<NodeId>& readers, std::vector<int>& axes) const;
   void bind_shared_arrays(NodeId id, const Draft& draft, std::vector<int>& axes) const;
   bool bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, bool may_add) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
@@ -60,8 +59,9 @@ bool reads_in_place(const Graph& graph, NodeId reader, int operand, std::size_t 
 // Whether it does so along all dimensions of a value that runs over these axes.
 bool reads_in_place(const Graph& graph, NodeId reader, int operand, const std::vector<int>& axes);
 
-// Whether a reader over these axes takes `id` at the index it is made at, wherever it reads it; then `axes` follow.
-bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes);
+// Whether a reader over these axes takes `id` at the index it is made at, wherever it reads it; then `axes` follow. `elsewhere`: other
+// indices are no objection, and leave their axes open.
+bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes, bool elsewhere = false);
 
 // Two axes of a node cannot run over one loop: x[i] + x[j] reads x twice.
 bool are_distinct(const std::vector<int>& axes);

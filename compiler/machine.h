@@ -13,8 +13,8 @@
 
 namespace weft {
 
-// Costs in vector instructions of a loop that stays in the first level, memory for each 64 bytes. An array lies in the second level if a quarter of it holds the array: others
-// need room too.
+// Costs in vector instructions of a loop that stays in the first level, memory for each 64 bytes. An array lies in the second level if a
+// quarter of that holds it: others need room too.
 struct Machine {
   double second_level_bytes = 1 << 20, second_level_read = 1, second_level_write = 1;
   double third_level_bytes = 1 << 24, third_level_read = 6, third_level_write = 10;

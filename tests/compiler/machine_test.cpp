@@ -66,8 +66,8 @@ TEST_CASE("the file is the one that is named, else where configurations are, els
   {
     const Variable folder("XDG_CONFIG_HOME", "/settings");
     CHECK(machine_file() == "/settings/weft/machine");
-    const Variable named("WEFT_MACHINE", "/tmp/costs");
-    CHECK(machine_file() == "/tmp/costs");
+    const Variable named("WEFT_MACHINE", "named/costs");
+    CHECK(machine_file() == "named/costs");
     const Variable nothing("WEFT_MACHINE", "");
     CHECK(machine_file().empty());
   }

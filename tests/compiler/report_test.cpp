@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "compiled.h"
+#include "softmax_text.h"
 
 using namespace weft;
 
@@ -27,14 +28,6 @@ bool says(const Function& f, const std::string& text) {
   if (!found) MESSAGE(report);
   return found;
 }
-
-constexpr const char* softmax_rows = R"(graph softmax(%x: f32[n,m]) -> (%4) {
-  %0: f32[i:n] = max(j:m) copy(%x[i,j])
-  %1: f32[i:n,j:m] = subtract(%x[i,j], %0[i])
-  %2: f32[i:n,j:m] = exp(%1[i,j])
-  %3: f32[i:n] = sum(j:m) copy(%2[i,j])
-  %4: f32[i:n,j:m] = divide(%2[i,j], %3[i])
-})";
 
 }  // namespace
 

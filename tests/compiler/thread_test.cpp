@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "compiled.h"
+#include "softmax_text.h"
 
 using namespace weft;
 
@@ -19,13 +20,6 @@ constexpr const char* logistic = R"(graph logistic(%x: f32[n,m], %w: f32[m], %y:
   %5: f32[i:n] = sigmoid(%0[i])
   %6: f32[i:n] = subtract(%5[i], %y[i])
   %8: f32[i:m] = sum(j:n) multiply(%6[j], %x[j,i])
-})";
-constexpr const char* softmax_rows = R"(graph softmax(%x: f32[n,m]) -> (%4) {
-  %0: f32[i:n] = max(j:m) copy(%x[i,j])
-  %1: f32[i:n,j:m] = subtract(%x[i,j], %0[i])
-  %2: f32[i:n,j:m] = exp(%1[i,j])
-  %3: f32[i:n] = sum(j:m) copy(%2[i,j])
-  %4: f32[i:n,j:m] = divide(%2[i,j], %3[i])
 })";
 
 // All outputs of the graph on 1, 2 and 7 threads, and twice in a row on each.
