@@ -82,6 +82,11 @@ Index unit_with_rows(double row_bytes) {
   return unit;
 }
 
+bool thin_extent_pays(Index extent, double elements) {
+  constexpr double enough = 4096;                // a call of fewer takes less time than compiling
+  return extent >= 2 && extent <= 16 && elements >= enough;
+}
+
 int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers) {
   if (body <= small_body) return 4;
   if (body <= 48) return 2;

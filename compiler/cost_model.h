@@ -4,6 +4,7 @@
 //   store, or make again          op_cost, memory_cost; between loops of a nest cheap_value
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, rows_of_block
+//   few elements along an axis    thin_extent_pays
 //   rows kept for other indices   kept_row_fits, unit_with_rows
 //   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, masked_only
 //   vectors and elements at once  vectors_side_by_side, elements_together, tiled_body
@@ -83,6 +84,10 @@ Index unit_with_rows(double row_bytes);
 inline constexpr Index repeated_vectors = 7;
 inline constexpr int repeated_value = 4;         // the most that a value may cost that is made for every element of a merged axis
 
+// Whether an axis of so few elements, in an array of so many, is worth a variant of its own; and how many such variants a Function has.
+bool thin_extent_pays(Index extent, double elements);
+inline constexpr std::size_t most_settled = 16;
+
 // ---------------------------------------------------------------- searches: compile time stays linear in nodes
 
 inline constexpr int nests_tried = 6;            // for a node, from the first that can run it; and the last
@@ -102,6 +107,7 @@ inline constexpr int masked_only = 160;          // bodies so large are emitted 
 inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once
 inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time
 inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code
+inline constexpr int thin_bodies = 16 * tiled_body;   // the same of all copies of a loop that is written out
 
 // How many vectors run side by side to hide latencies, as far as registers and compile time allow. long_functions: the body has some;
 // registers_each: of the widest value of the body, out of `registers`.

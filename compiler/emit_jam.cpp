@@ -10,17 +10,29 @@ namespace weft {
 
 using llvm::Value;
 
-// How many elements: a power of two, or 1 where the loop does anything else.
-int KernelEmitter::jam_copies(const Loop& serial) const {
+namespace {
+
+bool is_pure(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
+
+}  // namespace
+
+// The one vector loop of a body that does nothing else but load and compute before it; it ends no folds.
+const Loop* KernelEmitter::only_lanes(const Loop& outer) {
   const Loop* lanes = nullptr;
-  for (const Item& item : serial.body) {
+  for (const Item& item : outer.body) {
     if (auto* loop = std::get_if<Loop>(&item)) {
-      if (lanes || loop->mark != Mark::lanes || !loop->folds.empty()) return 1;
+      if (lanes || loop->mark != Mark::lanes || !loop->folds.empty()) return nullptr;
       lanes = loop;
-    } else if (!std::holds_alternative<Load>(item) && !std::holds_alternative<Compute>(item)) {
-      return 1;
+    } else if (!is_pure(item)) {
+      return nullptr;
     }
   }
+  return lanes;
+}
+
+// How many elements: a power of two, or 1 where the loop does anything else.
+int KernelEmitter::jam_copies(const Loop& serial) const {
+  const Loop* lanes = only_lanes(serial);
   if (!lanes) return 1;
   bool accumulates = false, ordered = false;
   for (const Item& item : lanes->body) {
@@ -35,20 +47,29 @@ int KernelEmitter::jam_copies(const Loop& serial) const {
   return accumulates ? elements_together(lanes->weight, ordered) : 1;
 }
 
-// A fold over so few elements that all stay in registers: each is a slot of its own.
+// A loop over so few elements that all stay in registers: of folds, each is a slot of its own; arrays that lie across are read and
+// written in whole vectors.
 bool KernelEmitter::is_thin(const Loop& serial) const {
   const Extent& extent = program_.axes[static_cast<std::size_t>(serial.var.axis)].extent;
-  if (!extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots || program_.is_tiled(serial.var.axis) || jam_copies(serial) == 1) return false;
-  return std::all_of(serial.folds.begin(), serial.folds.end(), [&](int fold) { return program_.folds[static_cast<std::size_t>(fold)].row >= 0; });
+  if (!extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots || program_.is_tiled(serial.var.axis)) return false;
+  const Loop* lanes = only_lanes(serial);
+  if (!lanes || lanes->weight * extent.constant() > thin_bodies) return false;
+  const auto fold_of = [&](int fold) -> const Fold& { return program_.folds[static_cast<std::size_t>(fold)]; };
+  if (!std::all_of(serial.folds.begin(), serial.folds.end(), [&](int fold) { return fold_of(fold).row >= 0 && !fold_of(fold).start; })) return false;
+  bool pays = false;
+  for (const Item& item : lanes->body) {
+    auto* accumulate = std::get_if<Accumulate>(&item);
+    if (accumulate && fold_of(accumulate->fold).axis != serial.var.axis) return false;
+    pays |= accumulate || lies_across(item, serial.var.axis, lanes->var.axis) != 0;
+  }
+  return pays;
 }
 
 void KernelEmitter::emit_thin(const Loop& serial) {
   thin_ = true;
   open_folds(serial, false);
-  for (const Item& item : serial.body)
-    if (auto* lanes = std::get_if<Loop>(&item))
-      for (const Item& inner : lanes->body)
-        if (lies_across(inner, serial.var.axis, lanes->var.axis) > 0) tiled_by_ = serial.var.axis;
+  for (const Item& item : lanes_of(serial).body)
+    if (lies_across(item, serial.var.axis, lanes_of(serial).var.axis) != 0) tiled_by_ = serial.var.axis;
   emit_together(serial, number(0), static_cast<int>(program_.axes[static_cast<std::size_t>(serial.var.axis)].extent.constant()), 1);
   tiled_by_ = -1;
   thin_ = false;

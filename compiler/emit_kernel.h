@@ -127,6 +127,7 @@ class KernelEmitter {
   int jam_copies(const Loop& serial) const;
   Value* emit_jam(const Loop& serial, Range range, int copies);
   static const Loop& lanes_of(const Loop& outer);
+  static const Loop* only_lanes(const Loop& outer);
   bool is_carried_row(int buffer, const Loop& lanes) const;
   void emit_together(const Loop& outer, Value* first, int copies, Index spacing);
   bool is_thin(const Loop& serial) const;

@@ -162,7 +162,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
       emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, masks);
     } else if (auto* store = std::get_if<Store>(&item)) {
       const DType dtype = program_.buffers[static_cast<std::size_t>(store->buffer)].dtype;
-      if (tiled_by_ >= 0 && !thin_ && masks.empty() && lies_across(item, tiled_by_, loop.var.axis)) {
+      if (tiled_by_ >= 0 && masks.empty() && lies_across(item, tiled_by_, loop.var.axis)) {
         tile_stores_[key].push_back(to_memory(pack(store->value, 0), dtype));
         continue;
       }

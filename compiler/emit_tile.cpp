@@ -2,6 +2,7 @@
 // of that loop are worked on together; sixteen vectors along it are loaded and transposed in registers, so that every cache line is
 // read once and as a whole. Results that lie across are written in the same way.
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -44,15 +45,7 @@ int KernelEmitter::lies_across(const Item& item, int outer, int lanes) const {
 // Whether the body of this loop is one vector loop that reads or writes an array lying across it. States of scans in rows and slots of
 // folds go from copy to copy through memory.
 bool KernelEmitter::is_tiled_by(const Loop& outer) const {
-  const Loop* lanes = nullptr;
-  for (const Item& item : outer.body) {
-    if (auto* loop = std::get_if<Loop>(&item)) {
-      if (lanes || loop->mark != Mark::lanes || !loop->folds.empty()) return false;
-      lanes = loop;
-    } else if (!std::holds_alternative<Load>(item) && !std::holds_alternative<Compute>(item)) {
-      return false;
-    }
-  }
+  const Loop* lanes = only_lanes(outer);
   if (!lanes || lanes->weight > tiled_body) return false;
   const bool scans = std::any_of(outer.folds.begin(), outer.folds.end(), [&](int fold) { return program_.folds[static_cast<std::size_t>(fold)].start.has_value(); });
   if (!scans && !outer.folds.empty()) return false;                    // emit_jam's
@@ -96,15 +89,17 @@ namespace {
 
 using Vectors = std::vector<Value*>;
 
+int lanes_of_type(Value* vector) { return static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements()); }
+
 Value* shuffled(llvm::IRBuilderBase& builder, Value* a, Value* b, const std::function<int(int lane)>& from) {
   std::vector<int> mask;
-  for (int lane = 0; lane < static_cast<int>(llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements()); ++lane) mask.push_back(from(lane));
+  for (int lane = 0; lane < lanes_of_type(a); ++lane) mask.push_back(from(lane));
   return builder.CreateShuffleVector(a, b, mask);
 }
 
-// Transposes all blocks of 4 x 4 within a square of vectors: by instructions that interleave single elements, then pairs.
+// Transposes all blocks of 4 x 4 elements: by instructions that interleave single elements, then pairs.
 void transpose_fours(llvm::IRBuilderBase& builder, Vectors& rows) {
-  const int width = static_cast<int>(rows.size());
+  const int width = lanes_of_type(rows[0]);
   const auto interleaved = [&](Value* a, Value* b, int each, int first) {
     return shuffled(builder, a, b, [&](int lane) { return lane / 4 * 4 + first + lane % 4 / (2 * each) * each + lane % each + (lane / each % 2) * width; });
   };
@@ -117,12 +112,13 @@ void transpose_fours(llvm::IRBuilderBase& builder, Vectors& rows) {
   }
 }
 
-// A square of vectors: vector k holds lane k of each. Halves, then quarters and so on trade places.
-void transpose_square(llvm::IRBuilderBase& builder, Vectors& rows) {
-  const int width = static_cast<int>(rows.size());
-  const bool fours = rows[0]->getType()->getScalarSizeInBits() == 32 && width >= 4;
-  for (int half = width / 2; half >= (fours ? 4 : 1); half /= 2)
-    for (int row = 0; row < width; ++row) {
+// Squares side by side, of as many lanes as there are vectors, a power of two: vector k holds lane k of each. Halves, then quarters and
+// so on trade places.
+void transpose_squares(llvm::IRBuilderBase& builder, Vectors& rows) {
+  const int width = lanes_of_type(rows[0]), side = static_cast<int>(rows.size());
+  const bool fours = rows[0]->getType()->getScalarSizeInBits() == 32 && side >= 4;
+  for (int half = side / 2; half >= (fours ? 4 : 1); half /= 2)
+    for (int row = 0; row < side; ++row) {
       if (row & half) continue;
       auto &a = rows[static_cast<std::size_t>(row)], &b = rows[static_cast<std::size_t>(row + half)];
       Value* first = shuffled(builder, a, b, [&](int lane) { return (lane & half) ? width + lane - half : lane; });
@@ -143,7 +139,7 @@ Vectors transposed(llvm::IRBuilderBase& builder, const Vectors& rows, std::size_
         Value* row = rows[down * width + k];
         square.push_back(squares == 1 ? row : builder.CreateShuffleVector(row, llvm::createSequentialMask(static_cast<unsigned>(right * width), static_cast<unsigned>(width), 0)));
       }
-      transpose_square(builder, square);
+      transpose_squares(builder, square);
       for (std::size_t k = 0; k < width; ++k) parts[right * width + k][down] = square[k];
     }
   Vectors columns;
@@ -151,24 +147,41 @@ Vectors transposed(llvm::IRBuilderBase& builder, const Vectors& rows, std::size_
   return columns;
 }
 
-}  // namespace
-
-// sixteen vectors of fewer elements -> vector k holds element k of each
-static std::vector<Value*> columns_of(llvm::IRBuilderBase& builder, std::vector<Value*> rows, int width) {
-  for (std::size_t count = rows.size(); count > 1; count /= 2)
-    for (std::size_t k = 0; k < count / 2; ++k) {
-      std::vector<int> both(static_cast<std::size_t>(width) * 2 * rows.size() / count);
-      for (std::size_t lane = 0; lane < both.size(); ++lane) both[lane] = static_cast<int>(lane);
-      rows[k] = builder.CreateShuffleVector(rows[2 * k], rows[2 * k + 1], both);
+// Sixteen short vectors, of `width` elements, -> vector k holds element k of each.
+Vectors columns_of(llvm::IRBuilderBase& builder, const Vectors& rows) {
+  const auto width = static_cast<std::size_t>(lanes_of_type(rows[0]));
+  if (std::has_single_bit(width)) {
+    Vectors squares(width);             // vector k holds rows k, width + k, ..
+    for (std::size_t k = 0; k < width; ++k) {
+      Vectors every;
+      for (std::size_t row = k; row < rows.size(); row += width) every.push_back(rows[row]);
+      squares[k] = llvm::concatenateVectors(builder, every);
     }
-  std::vector<Value*> columns;
-  for (int column = 0; column < width; ++column) {
-    std::vector<int> every;
-    for (int lane = 0; lane < lane_count; ++lane) every.push_back(lane * width + column);
-    columns.push_back(builder.CreateShuffleVector(rows[0], every));
+    transpose_squares(builder, squares);
+    return squares;
   }
+  Value* all = llvm::concatenateVectors(builder, rows);
+  Vectors columns;
+  for (unsigned k = 0; k < width; ++k) columns.push_back(builder.CreateShuffleVector(all, llvm::createStrideMask(k, static_cast<unsigned>(width), lane_count)));
   return columns;
 }
+
+// The reverse: row k holds lane k of each column.
+Vectors rows_of(llvm::IRBuilderBase& builder, Vectors columns) {
+  const std::size_t width = columns.size();
+  Vectors rows(lane_count);
+  if (std::has_single_bit(width)) {
+    transpose_squares(builder, columns);
+    for (std::size_t row = 0; row < lane_count; ++row)
+      rows[row] = builder.CreateShuffleVector(columns[row % width], llvm::createSequentialMask(static_cast<unsigned>(row / width * width), static_cast<unsigned>(width), 0));
+    return rows;
+  }
+  Value* all = llvm::concatenateVectors(builder, columns);
+  for (unsigned row = 0; row < lane_count; ++row) rows[row] = builder.CreateShuffleVector(all, llvm::createStrideMask(row, lane_count, static_cast<unsigned>(width)));
+  return rows;
+}
+
+}  // namespace
 
 // The next row of a tile: by an addition, the first one apart.
 Value* KernelEmitter::row_after(Value* row, const LaneAccess& access, Value* index) {
@@ -195,7 +208,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index, Value* mask) {
       if (width < lane_count) continue;
       b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {b_.CreateGEP(b_.getInt8Ty(), at, ahead), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
     }
-    auto& columns = tiles_[&item] = width == lane_count ? transposed(b_, rows, register_bytes()) : columns_of(b_, std::move(rows), width);
+    auto& columns = tiles_[&item] = width == lane_count ? transposed(b_, rows, register_bytes()) : columns_of(b_, rows);
     if (direction < 0) std::reverse(columns.begin(), columns.end());
   }
 }
@@ -207,7 +220,7 @@ void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
     const int direction = lies_across(item, tiled_by_, lanes.var.axis);
     if (direction < 0) std::reverse(columns.begin(), columns.end());
     const LaneAccess& access = (direction > 0 ? jam_.front() : jam_.back()).accesses.at(key);
-    const auto rows = transposed(b_, columns, register_bytes());
+    const auto rows = columns.size() == lane_count ? transposed(b_, columns, register_bytes()) : rows_of(b_, columns);
     Value* at = nullptr;
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_after(at, access, index);

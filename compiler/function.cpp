@@ -98,19 +98,22 @@ std::shared_ptr<Function::State> make_state(Graph graph, const Options& options,
 }  // namespace
 
 std::shared_ptr<Function::State> Function::State::settled_for(const Bindings& bindings) const {
-  const std::string key = fit_key(graph, bindings);
+  Bindings thin = thin_extents ? thin_extents->in(bindings) : Bindings();
   const std::scoped_lock lock(mutex);
+  std::string key = fit_key(graph, bindings);
+  for (const auto& [symbol, value] : thin) key += concat(' ', symbol, '=', value);
+  if (!thin.empty() && settled.size() >= most_settled && !settled.contains(key)) key = fit_key(graph, bindings), thin.clear();
+  if (!decided_by_calls && thin.empty()) return latest_settled = nullptr;
   auto& state = settled[key];
   if (!state) {
     try {
-      state = make_state(settle(graph, bindings), options, machine, executor);
+      state = make_state(settle(graph, bindings, thin), options, machine, executor);
     } catch (...) {
       settled.erase(key);
       throw;
     }
   }
-  latest_settled = state;
-  return state;
+  return latest_settled = state;
 }
 
 std::vector<Array> Function::State::make_outputs(const Bindings& bindings) {
@@ -245,8 +248,8 @@ namespace {
 // The state that runs a call whose arguments were checked, and what its symbols are bound to.
 std::shared_ptr<Function::State> state_for(const std::shared_ptr<Function::State>& f, const std::vector<Array>& inputs, Bindings& bindings) {
   bindings = check_inputs(*f, inputs);
-  if (!f->decided_by_calls) return f;
   auto settled = f->settled_for(bindings);
+  if (!settled) return f;
   bindings = check_inputs(*settled, inputs);
   return settled;
 }
@@ -273,8 +276,8 @@ void Function::run(const std::vector<Array>& inputs, const std::vector<Array>& o
 
 const Graph& Function::final_graph() const { return state_->graph; }
 const Graph& Function::final_graph(const std::vector<Array>& inputs) const {
-  const Bindings bindings = check_inputs(*state_, inputs);
-  return state_->decided_by_calls ? state_->settled_for(bindings)->graph : state_->graph;      // settled states stay
+  Bindings bindings;
+  return state_for(state_, inputs, bindings)->graph;           // settled states stay
 }
 namespace {
 
@@ -284,6 +287,7 @@ Function make_function(Graph extracted, const Options& options, const Machine& m
                options.lanes);
   WEFT_REQUIRE(options.cache_bytes >= 0, usage, "Options::cache_bytes: expected a number of bytes, or 0 for what the processor has, got ", options.cache_bytes);
   auto state = make_state(std::move(extracted), options, machine, options.executor ? options.executor : make_executor(options.threads, thread_costs(machine)));
+  state->thin_extents.emplace(state->graph);
   state->pass_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Function(std::move(state));
 }

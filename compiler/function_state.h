@@ -2,11 +2,13 @@
 #pragma once
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include <weft/binding.h>
 #include <weft/function.h>
 #include <weft/memory.h>
 
+#include "thin_extents.h"
 #include "variant.h"
 
 namespace weft {
@@ -24,11 +26,13 @@ struct Function::State {
   mutable std::map<std::string, std::shared_ptr<const Variant>> variants;
   mutable std::shared_ptr<const Variant> latest;
 
-  // A graph with broadcasts that a call decides is not compiled itself: one is compiled for each way in which they turn out.
+  // A graph with broadcasts that a call decides is not compiled itself: one is compiled for each way in which they turn out. So it is
+  // for thin axes; calls without them use the graph itself.
   bool decided_by_calls = false;
+  std::optional<ThinExtents> thin_extents;
   mutable std::map<std::string, std::shared_ptr<State>> settled;
-  mutable std::shared_ptr<State> latest_settled;
-  std::shared_ptr<State> settled_for(const Bindings& bindings) const;
+  mutable std::shared_ptr<State> latest_settled;                   // null: the last call used the graph itself
+  std::shared_ptr<State> settled_for(const Bindings& bindings) const;   // null: use the graph itself
 
   std::shared_ptr<const Variant> variant_for(const Bindings& bindings, const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
   std::shared_ptr<const Variant> shown() const;

@@ -23,11 +23,11 @@ Bindings shown_bindings(const Graph& graph) {
 }
 
 std::shared_ptr<const Function::State> shown_state(const std::shared_ptr<Function::State>& f) {
-  if (!f->decided_by_calls) return f;
   {
     const std::scoped_lock lock(f->mutex);
     if (f->latest_settled) return f->latest_settled;
   }
+  if (!f->decided_by_calls) return f;
   return f->settled_for(shown_bindings(f->graph));
 }
 

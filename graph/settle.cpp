@@ -35,7 +35,8 @@ std::vector<Meeting> meetings(const Graph& graph, NodeId id, const Bindings& bin
 // The extents of one call that are known to agree, as replacements of symbols.
 class Agreement {
  public:
-  Agreement(const Graph& graph, const Bindings& bindings) {
+  Agreement(const Graph& graph, const Bindings& bindings, const Bindings& numbers) {
+    for (const auto& [symbol, value] : numbers) replacements_.emplace(symbol, value);
     for (std::size_t k = 0; k < graph.size(); ++k) {
       if (graph.node(id_of(k)).kind != Kind::fit) continue;
       const std::vector<Meeting> meet = meetings(graph, id_of(k), bindings);
@@ -78,7 +79,8 @@ class Agreement {
 
 class Settling {
  public:
-  Settling(const Graph& graph, const Bindings& bindings) : from_(graph), bindings_(bindings), agreed_(graph, bindings), to_(graph.name) {}
+  Settling(const Graph& graph, const Bindings& bindings, const Bindings& numbers)
+      : from_(graph), bindings_(bindings), agreed_(graph, bindings, numbers), to_(graph.name) {}
 
   Graph run() {
     for (std::size_t k = 0; k < from_.size(); ++k) {
@@ -153,6 +155,6 @@ std::string fit_key(const Graph& graph, const Bindings& bindings) {
   return key;
 }
 
-Graph settle(const Graph& graph, const Bindings& bindings) { return Settling(graph, bindings).run(); }
+Graph settle(const Graph& graph, const Bindings& bindings, const Bindings& numbers) { return Settling(graph, bindings, numbers).run(); }
 
 }  // namespace weft
