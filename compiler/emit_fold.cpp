@@ -86,9 +86,9 @@ Value* KernelEmitter::across_lanes(const Fold& fold, Value* vector) {
 // Runs a loop's range, leaf by leaf if it may be longer than one; an empty range is one empty leaf.
 void KernelEmitter::fold_leaves(const Loop& loop, Range range, bool leaves, const std::function<void(Range)>& run) {
   if (!leaves) {
-    start_folds(loop, true);
+    each_copy([&] { start_folds(loop, true); });
     run(range);
-    end_leaf(loop, nullptr);
+    each_copy([&] { end_leaf(loop, nullptr); });
     return;
   }
   auto* leaf = stack_cell(b_.getInt64Ty(), "leaf.number");
@@ -96,14 +96,17 @@ void KernelEmitter::fold_leaves(const Loop& loop, Range range, bool leaves, cons
   Value* last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, range.end, number(1));
   Value* several = b_.CreateICmpSGT(b_.CreateSub(range.end, range.begin), number(fold_leaf));
   for_range(range.begin, last, fold_leaf, "leaf", [&](Value* start) {
-    start_folds(loop, true);
+    each_copy([&] { start_folds(loop, true); });
     run({start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(fold_leaf)), range.end)});
     Value* current = b_.CreateLoad(b_.getInt64Ty(), leaf);
-    end_leaf(loop, current, several);
+    each_copy([&] { end_leaf(loop, current, several); });
     b_.CreateStore(b_.CreateAdd(current, number(1)), leaf);
   });
-  if_then(several, "finish", [&] { finish_leaves(loop, b_.CreateLoad(b_.getInt64Ty(), leaf)); });
-  take_results(loop);
+  if_then(several, "finish", [&] {
+    Value* count = b_.CreateLoad(b_.getInt64Ty(), leaf);
+    each_copy([&] { finish_leaves(loop, count); });
+  });
+  each_copy([&] { take_results(loop); });
 }
 
 // The value of one leaf of every ordered fold goes to its result place; with `leaf` given, on to the tree over leaves if there

@@ -16,60 +16,87 @@ bool is_pure(const Item& item) { return std::holds_alternative<Load>(item) || st
 
 }  // namespace
 
-// The one vector loop of a body that does nothing else but load and compute before it; it ends no folds.
-const Loop* KernelEmitter::only_lanes(const Loop& outer) {
-  const Loop* lanes = nullptr;
+// The vector loops of a body whose iterations can run side by side: all along one axis, and what they keep in rows is each one's own. None
+// if they can not.
+std::vector<const Loop*> KernelEmitter::vector_loops(const Loop& outer) const {
+  const auto shared_row = [&](const Item& item) {
+    auto* store = std::get_if<Store>(&item);
+    if (!store) return false;
+    const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store->buffer)];
+    return buffer.place == Place::row && std::find(buffer.axes.begin(), buffer.axes.end(), outer.var.axis) == buffer.axes.end();
+  };
+  std::vector<const Loop*> loops;
+  bool shared = false;
   for (const Item& item : outer.body) {
     if (auto* loop = std::get_if<Loop>(&item)) {
-      if (lanes || loop->mark != Mark::lanes || !loop->folds.empty()) return nullptr;
-      lanes = loop;
-    } else if (!is_pure(item)) {
-      return nullptr;
+      if (loop->mark != Mark::lanes || (!loops.empty() && loop->var.axis != loops[0]->var.axis)) return {};
+      loops.push_back(loop);
+      shared |= std::any_of(loop->body.begin(), loop->body.end(), shared_row);
+    } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+      if (program_.folds[static_cast<std::size_t>(accumulate->fold)].row >= 0) return {};
+    } else if (shared_row(item) || (!is_pure(item) && !std::holds_alternative<Store>(item))) {
+      return {};
     }
   }
-  return lanes;
+  if (shared && loops.size() > 1) return {};        // one loop alone stores states of scans, which go from copy to copy
+  return loops;
+}
+
+// Whether all folds that a vector loop adds to end with it, or run along the other axis.
+bool KernelEmitter::carries_only(const Loop& lanes, int other_axis) const {
+  return std::all_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) {
+    auto* accumulate = std::get_if<Accumulate>(&item);
+    if (!accumulate || std::find(lanes.folds.begin(), lanes.folds.end(), accumulate->fold) != lanes.folds.end()) return true;
+    return program_.folds[static_cast<std::size_t>(accumulate->fold)].axis == other_axis;
+  });
 }
 
 // How many elements: a power of two, or 1 where the loop does anything else.
 int KernelEmitter::jam_copies(const Loop& serial) const {
-  const Loop* lanes = only_lanes(serial);
-  if (!lanes) return 1;
+  const auto loops = vector_loops(serial);
+  const bool pure = std::all_of(serial.body.begin(), serial.body.end(), [](const Item& item) { return is_pure(item) || std::holds_alternative<Loop>(item); });
+  if (loops.size() != 1 || !pure || !loops[0]->folds.empty() || !carries_only(*loops[0], serial.var.axis)) return 1;
   bool accumulates = false, ordered = false;
-  for (const Item& item : lanes->body) {
+  for (const Item& item : loops[0]->body) {
     if (std::holds_alternative<Store>(item)) return 1;
     auto* accumulate = std::get_if<Accumulate>(&item);
     if (!accumulate) continue;
-    const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate->fold)];
-    if (fold.axis != serial.var.axis) return 1;
     accumulates = true;
-    ordered |= fold.ordered;
+    ordered |= program_.folds[static_cast<std::size_t>(accumulate->fold)].ordered;
   }
-  return accumulates ? elements_together(lanes->weight, ordered) : 1;
+  return accumulates ? elements_together(loops[0]->weight, ordered) : 1;
 }
 
-// A loop over so few elements that all stay in registers: of folds, each is a slot of its own; arrays that lie across are read and
+// A loop over so few elements that all stay in registers: of folds over it, each is a slot of its own; arrays that lie across are read and
 // written in whole vectors.
 bool KernelEmitter::is_thin(const Loop& serial) const {
-  const Extent& extent = program_.axes[static_cast<std::size_t>(serial.var.axis)].extent;
-  if (!extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots || program_.is_tiled(serial.var.axis)) return false;
-  const Loop* lanes = only_lanes(serial);
-  if (!lanes || lanes->weight * extent.constant() > thin_bodies) return false;
-  const auto fold_of = [&](int fold) -> const Fold& { return program_.folds[static_cast<std::size_t>(fold)]; };
-  if (!std::all_of(serial.folds.begin(), serial.folds.end(), [&](int fold) { return fold_of(fold).row >= 0 && !fold_of(fold).start; })) return false;
+  const int axis = serial.var.axis;
+  const Extent& extent = program_.axes[static_cast<std::size_t>(axis)].extent;
+  if (!extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots || program_.is_tiled(axis)) return false;
+  const bool in_registers = std::all_of(serial.folds.begin(), serial.folds.end(), [&](int number_of_fold) {
+    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    return fold.row >= 0 && !fold.start;
+  });
+  if (!in_registers) return false;
+  Index weight = 0;
   bool pays = false;
-  for (const Item& item : lanes->body) {
-    auto* accumulate = std::get_if<Accumulate>(&item);
-    if (accumulate && fold_of(accumulate->fold).axis != serial.var.axis) return false;
-    pays |= accumulate || lies_across(item, serial.var.axis, lanes->var.axis) != 0;
+  for (const Loop* lanes : vector_loops(serial)) {
+    if (!carries_only(*lanes, axis)) return false;
+    weight += lanes->weight;
+    for (const Item& item : lanes->body) {
+      auto* accumulate = std::get_if<Accumulate>(&item);
+      pays |= (accumulate && program_.folds[static_cast<std::size_t>(accumulate->fold)].axis == axis) || lies_across(item, axis, lanes->var.axis) != 0;
+    }
   }
-  return pays;
+  return pays && weight * extent.constant() <= thin_bodies;
 }
 
 void KernelEmitter::emit_thin(const Loop& serial) {
   thin_ = true;
   open_folds(serial, false);
-  for (const Item& item : lanes_of(serial).body)
-    if (lies_across(item, serial.var.axis, lanes_of(serial).var.axis) != 0) tiled_by_ = serial.var.axis;
+  for (const Loop* lanes : vector_loops(serial))
+    for (const Item& item : lanes->body)
+      if (lies_across(item, serial.var.axis, lanes->var.axis) != 0) tiled_by_ = serial.var.axis;
   emit_together(serial, number(0), static_cast<int>(program_.axes[static_cast<std::size_t>(serial.var.axis)].extent.constant()), 1);
   tiled_by_ = -1;
   thin_ = false;
@@ -84,24 +111,26 @@ Value* KernelEmitter::across_slots(const Fold& fold, std::vector<Value*> slots) 
   return slots[0];
 }
 
-// The vector loop in a loop that has one.
-const Loop& KernelEmitter::lanes_of(const Loop& outer) {
-  return *std::get_if<Loop>(&*std::find_if(outer.body.begin(), outer.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }));
+void KernelEmitter::exchange(JamCopy& copy) {
+  std::swap(axis_index_, copy.axis_index);
+  std::swap(scalars_, copy.scalars);
+  std::swap(accesses_, copy.accesses);
+  std::swap(spread_, copy.spread);
+  std::swap(divisors_, copy.divisors);
+  std::swap(folds_, copy.folds);
 }
 
 // The body of an outer loop for the elements first, first + spacing, .. at once.
 void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, Index spacing) {
   const auto axis = static_cast<std::size_t>(outer.var.axis);
-  const Loop& lanes = lanes_of(outer);
   for (int copy = 0; copy < copies; ++copy) {
     axis_index_[axis] = b_.CreateAdd(first, number(copy * spacing));
-    for (const Item& item : outer.body)
-      if (!std::holds_alternative<Loop>(item)) emit_item(item);
-    axis_index_[static_cast<std::size_t>(lanes.var.axis)] = nullptr;
-    open_accesses(lanes);
-    jam_.push_back({axis_index_, scalars_, accesses_, {}, {}});
+    jam_.push_back({axis_index_, scalars_, {}, {}, {}, folds_});
   }
-  around_lanes([&] { emit_lane_range(lanes, range_of(lanes.var.axis)); });
+  for (const Item& item : outer.body) {
+    if (auto* lanes = std::get_if<Loop>(&item)) emit_lanes(*lanes);
+    else each_copy([&] { emit_item(item); });
+  }
   jam_.clear();
   jam_sums_.clear();
   thin_slots_.clear();
@@ -119,20 +148,8 @@ Value* KernelEmitter::emit_jam(const Loop& serial, Range range, int copies) {
 }
 
 void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
-  load_tiles(loop, index, mask_of(masks, 0));
-  for (jam_copy_ = 0; jam_copy_ < jam_.size(); ++jam_copy_) {
-    JamCopy& copy = jam_[jam_copy_];
-    const auto exchange = [&] {
-      std::swap(axis_index_, copy.axis_index);
-      std::swap(scalars_, copy.scalars);
-      std::swap(accesses_, copy.accesses);
-      std::swap(spread_, copy.spread);
-      std::swap(divisors_, copy.divisors);
-    };
-    exchange();
-    emit_lane_items(loop, index, steps, masks);
-    exchange();
-  }
+  load_tiles(loop, index);
+  each_copy([&] { emit_lane_items(loop, index, steps, masks); });
   store_tiles(loop, index);
   tiles_.clear();
   carried_rows_.clear();

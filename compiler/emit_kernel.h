@@ -63,6 +63,7 @@ class KernelEmitter {
     std::unordered_map<const void*, LaneAccess> accesses;
     std::unordered_map<int, Value*> spread;
     std::map<std::string, InvariantDivisor> divisors;
+    std::vector<FoldState> folds;
   };
 
   // emit_kernel.cpp: functions, stages, loops
@@ -126,8 +127,10 @@ class KernelEmitter {
   // emit_jam.cpp
   int jam_copies(const Loop& serial) const;
   Value* emit_jam(const Loop& serial, Range range, int copies);
-  static const Loop& lanes_of(const Loop& outer);
-  static const Loop* only_lanes(const Loop& outer);
+  std::vector<const Loop*> vector_loops(const Loop& outer) const;
+  bool carries_only(const Loop& lanes, int other_axis) const;
+  void exchange(JamCopy& copy);
+  template <class Body> void each_copy(Body body);
   bool is_carried_row(int buffer, const Loop& lanes) const;
   void emit_together(const Loop& outer, Value* first, int copies, Index spacing);
   bool is_thin(const Loop& serial) const;
@@ -142,10 +145,10 @@ class KernelEmitter {
   int lies_across(const Item& item, int outer, int lanes) const;
   bool is_tiled_by(const Loop& outer) const;
   Value* emit_tiles(const Loop& outer, Value* begin, Value* end);
-  void emit_edge(const Loop& outer, Range range);
-  void load_tiles(const Loop& lanes, Value* index, Value* mask);
+  void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);
-  Value* row_after(Value* row, const LaneAccess& access, Value* index);
+  void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
+  Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
 
   // emit_table.cpp
   struct ByteFunction {
@@ -239,7 +242,7 @@ class KernelEmitter {
   bool thin_ = false;                           // the copies are all elements of a fold
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
   int tiled_by_ = -1;                           // the axis of the outer loop of tiles
-  Value* edge_ = nullptr;                       // where a vector loop begins, beside tiles
+  Value* part_ = nullptr;                       // elements of the current vector, if it may be less than whole
   std::map<int, Value*> carried_rows_;          // by buffer: rows of states, from copy to copy
   std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, in memory's type
   std::map<const void*, std::vector<Value*>> tile_stores_;           // by Store: from each copy, in memory's type
@@ -254,6 +257,16 @@ class KernelEmitter {
   std::vector<LoopCode> codes_;                 // of the vector loops so far
   std::set<const Loop*> noted_;
 };
+
+// body(), as each of the copies that run side by side.
+template <class Body> void KernelEmitter::each_copy(Body body) {
+  if (jam_.empty()) return body();
+  for (jam_copy_ = 0; jam_copy_ < jam_.size(); ++jam_copy_) {
+    exchange(jam_[jam_copy_]);
+    body();
+    exchange(jam_[jam_copy_]);
+  }
+}
 
 // if (condition) body()
 template <class Body> void KernelEmitter::if_then(llvm::Value* condition, const char* name, Body body) {

@@ -162,7 +162,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
       emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, masks);
     } else if (auto* store = std::get_if<Store>(&item)) {
       const DType dtype = program_.buffers[static_cast<std::size_t>(store->buffer)].dtype;
-      if (tiled_by_ >= 0 && masks.empty() && lies_across(item, tiled_by_, loop.var.axis)) {
+      if (tiled_by_ >= 0 && lies_across(item, tiled_by_, loop.var.axis)) {
         tile_stores_[key].push_back(to_memory(pack(store->value, 0), dtype));
         continue;
       }
@@ -195,7 +195,7 @@ bool KernelEmitter::ends_in_whole_vectors(const Loop& loop, Index stride) const 
 
 // The first time a loop is emitted, most of its elements go through that code.
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
-  if (edge_ || !noted_.insert(&loop).second) return;
+  if (!noted_.insert(&loop).second) return;
   LoopCode code{loop.var.axis, tiled_by_, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), tiled_by_ >= 0, tables, 0};
   for (const Item& item : loop.body) {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !jam_.empty()) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
@@ -217,18 +217,19 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   note_code(loop, steps, bytes.has_value());
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
   Value* rest = range.begin;
-  if (loop.weight <= masked_only && !edge_ && !bytes) {
+  if (loop.weight <= masked_only && !bytes) {
     Value* count = b_.CreateSub(range.end, range.begin);
     rest = b_.CreateSub(range.end, b_.CreateURem(count, number(stride)));
     load_repeated(loop, range.begin, steps);
     for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
     repeated_.clear();
     if (steps > 1 && loop.weight <= small_body && register_bytes() < 64) rest = emit_single_vectors(loop, {rest, range.end});
-    if (ends_in_whole_vectors(loop, stride) || (tiled_by_ >= 0 && !thin_)) return;     // emit_edge does the rest
+    if (ends_in_whole_vectors(loop, stride)) return;
   }
   const int last_steps = loop.weight > masked_only ? steps : 1;
   for_range(rest, range.end, last_steps * lane_count, "rest", [&](Value* index) {
     Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(last_steps * lane_count));
+    part_ = left;
     Value* count = b_.CreateVectorSplat(lane_count, b_.CreateTrunc(left, b_.getInt32Ty()));
     Masks masks;
     for (int step = 0; step < last_steps; ++step) {
@@ -236,22 +237,24 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
       masks.push_back(b_.CreateICmpULT(lanes, count));
     }
     emit_lane_body(loop, index, last_steps, masks);
+    part_ = nullptr;
   });
 }
 
 void KernelEmitter::emit_lanes(const Loop& loop) {
   const int axis = loop.var.axis;
-  Range range = range_of(axis);
-  if (edge_) range.begin = edge_;
+  const Range range = range_of(axis);
   bool ordered = false;
   for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
   const bool leaves = ordered && !fits_one_leaf(axis);
-  open_folds(loop, leaves);
-  axis_index_[static_cast<std::size_t>(axis)] = nullptr;
-  open_accesses(loop);
-  start_folds(loop, false);
+  each_copy([&] {
+    open_folds(loop, leaves);
+    axis_index_[static_cast<std::size_t>(axis)] = nullptr;
+    open_accesses(loop);
+    start_folds(loop, false);
+  });
   around_lanes([&] { fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); }); });
-  close_folds(loop, range);
+  each_copy([&] { close_folds(loop, range); });
 }
 
 // A mark before the loops: values from outside are spread there.

@@ -17,7 +17,7 @@ constexpr Index in_memory = 8;          // lookups in memory of one iteration, f
 
 // The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups are impossible or do not pay.
 std::optional<KernelEmitter::ByteFunction> KernelEmitter::byte_function(const Loop& loop) const {
-  if (!loop.folds.empty() || !jam_.empty() || edge_) return {};
+  if (!loop.folds.empty() || !jam_.empty()) return {};
   ByteFunction found;
   int cost = 0;
   for (const Item& item : loop.body) {
