@@ -59,10 +59,11 @@ double vector_axis_cost(const Machine& machine, const AxisUse& use, double carri
 inline constexpr double op_in_loads = 0.25;
 
 // Why an axis is a poor root. A root that is also the vector axis, and not the only axis, breaks rows into tiles. A folded one needs
-// partial results, which may be large, and several leaves to be parallel. One of few elements cannot be split over threads.
+// partial results, which may be large, and several leaves to be parallel. One of few elements cannot be split over threads; if they are
+// neighbours in memory, each of them reads all lines again.
 struct RootCost {
-  double vectors = 0, folded = 0, large_results = 0, few_leaves = 0, few_elements = 0;
-  double total() const { return vectors + folded + large_results + few_leaves + few_elements; }
+  double vectors = 0, folded = 0, large_results = 0, few_leaves = 0, few_elements = 0, shared_lines = 0;
+  double total() const { return vectors + folded + large_results + few_leaves + few_elements + shared_lines; }
 };
 RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis);
 

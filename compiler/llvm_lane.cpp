@@ -219,11 +219,18 @@ Lane table_lookup(const LaneTable& table, const LaneInt& index) {
       return {concatenate(builder, low, half(1)), builder};
     }
   }
-  auto* data = table_constant(table, 0, table.size, element, false);
-  auto* address = builder->CreateGEP(element, table_global(*function_of(builder)->getParent(), data), index.value);
+  auto* memory = table_global(*function_of(builder)->getParent(), table_constant(table, 0, table.size, element, false));
   const llvm::Align align(static_cast<uint64_t>(bits / 8));
-  if (!index_type->isVectorTy()) return {builder->CreateAlignedLoad(element, address, align), builder};
-  return {builder->CreateMaskedGather(same_lanes(element, index_type), address, align), builder};
+  const auto load = [&](Value* at) { return builder->CreateAlignedLoad(element, builder->CreateGEP(element, memory, at), align); };
+  if (lanes == 1) return {load(index.value), builder};
+  if (has_feature(builder, "+avx512f")) return {builder->CreateMaskedGather(same_lanes(element, index_type), builder->CreateGEP(element, memory, index.value), align), builder};
+  // One by one: all tables of a function share the numbers that are taken out of the index.
+  Value* values = llvm::PoisonValue::get(same_lanes(element, index_type));
+  for (int lane = 0; lane < lanes; ++lane) {
+    const auto k = static_cast<uint64_t>(lane);
+    values = builder->CreateInsertElement(values, load(builder->CreateZExt(builder->CreateExtractElement(index.value, k), builder->getInt64Ty())), k);
+  }
+  return {values, builder};
 }
 
 Lane extreme_number(const Lane& a, const Lane& b, bool larger) {

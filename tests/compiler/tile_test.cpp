@@ -70,3 +70,27 @@ TEST_CASE("scans along the last axis go in tiles, forwards and backwards, beside
   const Expr product = prod(x, 1);
   check_bits({product, grad(sum(product), {x})[0]}, {x}, {counted(f32, {77, 32})}, 3);
 }
+
+TEST_CASE("folds of operands in two layouts go in tiles: along the vectors, along the other axis, over both") {
+  for (DType dtype : {f32, f64, f16, i32, u8})
+    for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{1, 40}, {15, 16}, {16, 32}, {33, 17}, {50, 131}, {70, 5}, {18, 1040}, {1040, 19}, {20, 2100}}) {
+      CAPTURE(dtype);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"m", "n"}), t = permute_dims(y, {1, 0});
+      const std::vector<Array> arrays{counted(dtype, {n, m}), counted(dtype, {m, n})};
+      check_bits({sum(x * t)}, {x, y}, arrays);
+      check_bits({sum(x * t, 1), max(x - t, 1)}, {x, y}, arrays, 3);
+      check_bits({sum(x * t, 0), min(x, 0), sum(x + t)}, {x, y}, arrays);
+    }
+}
+
+TEST_CASE("several loops over the rows of a tile, each reading across, with values between them") {
+  for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{1, 40}, {16, 16}, {33, 17}, {50, 131}, {19, 1040}}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"m", "n"}), y = g.input("y", f32, {"n", "m"}), t = permute_dims(x, {1, 0});
+    const std::vector<Array> arrays{counted(f32, {m, n}), counted(f32, {n, m})};
+    check_bits({t - mean(t, {1}, true), y * 2.0f}, {x, y}, arrays);
+    check_bits({softmax(t + y), softmax(t)}, {x, y}, arrays, 3);
+    check_bits({var(t * y, 1), var(t * y, 0), permute_dims(y - max(t, {1}, true), {1, 0})}, {x, y}, arrays);
+  }
+}

@@ -1,0 +1,121 @@
+// Axes of two to sixteen elements: known to the graph, or by the call alone, which then has a variant of its own. Folds along and across
+// them, results that lie across, every layout, against the interpreter.
+#include "bits.h"
+#include "layouts.h"
+
+using namespace weft;
+
+namespace {
+
+Array counted(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7919 % 211) / 8 - 13; });
+}
+
+bool knows(const Function& f, const Array& array, Index extent) {
+  const Graph& graph = f.final_graph({array});
+  return graph.node(graph.inputs[0]).domain.back().is(extent);
+}
+
+}  // namespace
+
+TEST_CASE("an axis that the call makes thin is a number in the variant, in large arrays of two to sixteen") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"});
+  const Function f = compile({sum(x, 1), sum(x, 0)}, {x});
+  for (Index d = 2; d <= 16; ++d) CHECK(knows(f, Array(f32, {4096 / d + 1, d}), d));
+  CHECK(!knows(f, Array(f32, {4096 / 4 - 1, 4}), 4));
+  CHECK(!knows(f, Array(f32, {10000, 17}), 17));
+  CHECK(!knows(f, Array(f32, {10000, 1}), 1));
+  CHECK(!knows(f, Array(f32, {10000, 0}), 0));
+}
+
+TEST_CASE("a folded axis may be thin wherever it lies; others only where they are the fastest") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"c", "n"});
+  const Function folded = compile({sum(x, 0)}, {x}), not_folded = compile({x + 1.0f}, {x});
+  const Array three(f32, {3, 5000});
+  CHECK(folded.final_graph({three}).node(folded.final_graph({three}).inputs[0]).domain[0].is(3));
+  CHECK(!not_folded.final_graph({three}).node(not_folded.final_graph({three}).inputs[0]).domain[0].is(3));
+}
+
+TEST_CASE("calls alternate between thin axes and others; many of them share the variant of all") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"}), y = g.input("y", f32, {"e", "c"});
+  const Function f = compile({sum(x, 1), softmax(x), sum(y, 0)}, {x, y}, {.threads = 2, .verify = true});
+  const Graph& graph = f.final_graph();
+  for (Index d : {3, 40, 4, 3, 1, 2, 16, 17})
+    for (Index e : {2, 5, 40, 9}) {
+      const std::vector<Array> arrays{counted(f32, {700 + 3000 / d, d}), counted(f32, {e, 1500})};
+      const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
+      for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+    }
+}
+
+TEST_CASE("what is shown is the variant of the last call") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"});
+  const Function f = compile({sum(x, 1)}, {x});
+  f({Array(f32, {2000, 4})});
+  CHECK(f.schedule().find("j:4") != std::string::npos);
+  f({Array(f32, {2000, 40})});
+  CHECK(f.schedule().find("j:d") != std::string::npos);
+}
+
+TEST_CASE("errors of a call with a thin axis are those of any call") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"}), w = g.input("w", f32, {"d"});
+  const Function f = compile({x * w}, {x, w});
+  CHECK_THROWS_WITH_AS(f({Array(f32, {5000, 4}), Array(f32, {3})}), doctest::Contains("d"), Error);
+  CHECK_THROWS_AS(f({Array(f32, {5000, 4})}), Error);
+}
+
+TEST_CASE("folds along, across and over all of a thin axis, of every dtype, have the bits of the interpreter") {
+  for (DType dtype : {f32, f64, f16, u8, i32})
+    for (Index d : {2, 3, 4, 5, 7, 8, 12, 16})
+      for (Index n : {1, 15, 16, 33, 1100}) {
+        CAPTURE(d);
+        CAPTURE(dtype);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", d});
+        check_bits({sum(x, 1), sum(x, 0), sum(x), max(x, 1), max(x, 0)}, {x}, {counted(dtype, {n, d})});
+      }
+}
+
+TEST_CASE("several loops over a thin axis, results that lie across, values by row and by column") {
+  for (Index d : {2, 3, 4, 6, 8})
+    for (Index n : {1, 14, 16, 50, 1030}) {
+      CAPTURE(d);
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", d}), y = g.input("y", f64, {"n", d}), w = g.input("w", f32, {d}), v = g.input("v", f32, {"n"});
+      const std::vector<Array> arrays{counted(f32, {n, d}), counted(f64, {n, d}), counted(f32, {d}), counted(f32, {n})};
+      check_bits({softmax(x), sum(x * w, 1) * v}, {x, w, v}, {arrays[0], arrays[2], arrays[3]});
+      check_bits({layer_norm(x, w, w, 1), var(x, 0), cast(x, f64) * y}, {x, y, w}, {arrays[0], arrays[1], arrays[2]}, 3);
+      check_bits({expand_dims(v, 1) * w, x * expand_dims(v, 1) + w, cumulative_sum(x, 1), cumulative_sum(x, 0)}, {x, w, v}, {arrays[0], arrays[2], arrays[3]});
+      const Expr loss = sum(softplus(x * w) * expand_dims(v, 1));
+      const std::vector<Expr> slopes = grad(loss, {x, w, v});
+      check_bits({loss, slopes[0], slopes[1], slopes[2]}, {x, w, v}, {arrays[0], arrays[2], arrays[3]});
+    }
+}
+
+TEST_CASE("thin axes of arrays laid out in any way") {
+  for (Index d : {2, 3, 4})
+    for (Index n : {31, 64}) {
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", d}), w = g.input("w", f32, {"n"});
+      const Function f = compile({softmax(x), sum(x, 0), exp(x) * expand_dims(w, 1)}, {x, w}, {.threads = 2, .verify = true});
+      const Graph& graph = f.final_graph();
+      const Array values = counted(f32, {n, d}), weights = counted(f32, {n});
+      const std::vector<Array> expected = interpret(graph, graph.outputs, graph.inputs, {values, weights}, {}, compiled_math);
+      for (const auto& [name, view] : layouts(f32, {n, d}))
+        for (const auto& [result_name, result] : layouts(f32, {n, d})) {
+          CAPTURE(name);
+          CAPTURE(result_name);
+          const Array other = result.copy();
+          std::vector<Array> results{result, Array(f32, {d}), other};
+          f.run({filled_like(values, view.copy()), weights}, results);
+          for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+          f.run({filled_like(values, view), weights}, results);
+          for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+        }
+    }
+}
