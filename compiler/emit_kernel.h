@@ -101,12 +101,27 @@ class KernelEmitter {
   std::vector<Value*> emit_lane_compute(const Compute& compute, int steps);
   int interleave(const Loop& loop) const;
   int latency_steps(const Loop& loop) const;
+  Masks first_lanes(Value* count, int steps);
+  Value* move_mask(const Masks& masks, int step) const { return whole_moves_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
   std::size_t widest_of(const Loop& loop) const;
   std::size_t register_bytes() const;
   bool has_feature(std::string_view name) const;
   bool ends_in_whole_vectors(const Loop& loop, Index stride) const;
   bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
+
+  // emit_shared_body.cpp
+  struct Stop {
+    const void* item;
+    bool is_load;
+    DType dtype;
+    llvm::AllocaInst* cell;
+    Value* base;                                // of the array
+  };
+  bool shares_body(const Loop& loop) const;
+  std::vector<Stop> stops_of(const Loop& loop, int steps);
+  void move_parts(const std::vector<Stop>& stops, bool loads, Value* index, const Masks& masks);
+  void emit_shared_body(const Loop& loop, Range range, int steps);
 
   // emit_lane_access.cpp
   void open_accesses(const Loop& loop);
@@ -242,6 +257,7 @@ class KernelEmitter {
   bool thin_ = false;                           // the copies are all elements of a fold
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
   int tiled_by_ = -1;                           // the axis of the outer loop of tiles
+  bool whole_moves_ = false;                    // masks are for folds alone: what is moved is there
   Value* part_ = nullptr;                       // elements of the current vector, if it may be less than whole
   std::map<int, Value*> carried_rows_;          // by buffer: rows of states, from copy to copy
   std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, in memory's type
@@ -279,12 +295,14 @@ template <class Body> void KernelEmitter::if_then(llvm::Value* condition, const 
   b_.SetInsertPoint(after);
 }
 
-// for (index = begin; index < end; index += step) body(index)
+// for (index = begin; index < end; index += step) body(index); nothing where that is known to be empty.
 template <class Body> void KernelEmitter::for_range(llvm::Value* begin, llvm::Value* end, Index step, const char* name, Body body) {
+  Value* any = b_.CreateICmpSLT(begin, end);
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any); known && known->isZero()) return;
   auto* before = b_.GetInsertBlock();
   auto* loop = llvm::BasicBlock::Create(context_, name, function_);
   auto* after = llvm::BasicBlock::Create(context_, std::string(name) + ".end", function_);
-  b_.CreateCondBr(b_.CreateICmpSLT(begin, end), loop, after);
+  b_.CreateCondBr(any, loop, after);
   b_.SetInsertPoint(loop);
   auto* index = b_.CreatePHI(b_.getInt64Ty(), 2, "index");
   index->addIncoming(begin, before);

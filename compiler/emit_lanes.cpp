@@ -1,4 +1,5 @@
 // Innermost loops as vectors: whole steps of 16 lanes (several interleaved), then masked steps for the rest.
+#include <algorithm>
 #include <bit>
 #include <numeric>
 
@@ -151,7 +152,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
         } else if (load->guarded) {
           made.push_back(guarded_load(*load, index, step, mask_of(masks, step)));
         } else {
-          made.push_back(lane_load(accesses_.at(key), buffer.dtype, index, step, mask_of(masks, step)));
+          made.push_back(lane_load(accesses_.at(key), buffer.dtype, index, step, move_mask(masks, step)));
         }
       }
       packs_[static_cast<std::size_t>(load->result)] = std::move(made);
@@ -170,7 +171,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
         carried_rows_[store->buffer] = pack(store->value, 0);
         if (!is_last_copy()) continue;
       }
-      for (int step = 0; step < steps; ++step) lane_store(accesses_.at(key), dtype, index, step, mask_of(masks, step), pack(store->value, step));
+      for (int step = 0; step < steps; ++step) lane_store(accesses_.at(key), dtype, index, step, move_mask(masks, step), pack(store->value, step));
     }
   }
 }
@@ -211,32 +212,40 @@ Value* KernelEmitter::emit_single_vectors(const Loop& loop, Range range) {
   return rest;
 }
 
+// Of each step, the lanes that hold one of `count` elements.
+Masks KernelEmitter::first_lanes(Value* count, int steps) {
+  Value* wide = b_.CreateVectorSplat(lane_count, b_.CreateTrunc(count, b_.getInt32Ty()));
+  Masks masks;
+  for (int step = 0; step < steps; ++step) {
+    Value* lanes = b_.CreateAdd(lane_numbers(32), constant_value(context_, Scalar::of(DType::i32, step * lane_count), lane_count));
+    masks.push_back(b_.CreateICmpULT(lanes, wide));
+  }
+  return masks;
+}
+
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   const int steps = interleave(loop), stride = steps * lane_count;
   const auto bytes = byte_function(loop);
   note_code(loop, steps, bytes.has_value());
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
   Value* rest = range.begin;
-  if (loop.weight <= masked_only && !bytes) {
+  const bool exact = ends_in_whole_vectors(loop, stride), masks = has_feature("+avx512f") && jam_.empty();
+  if (!bytes && !exact && !masks && shares_body(loop)) return emit_shared_body(loop, range, steps);
+  const bool once = !exact && loop.weight > (masks ? twice_emitted : masked_only);
+  if (!once && !bytes) {
     Value* count = b_.CreateSub(range.end, range.begin);
     rest = b_.CreateSub(range.end, b_.CreateURem(count, number(stride)));
     load_repeated(loop, range.begin, steps);
     for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
     repeated_.clear();
-    if (steps > 1 && loop.weight <= small_body && register_bytes() < 64) rest = emit_single_vectors(loop, {rest, range.end});
-    if (ends_in_whole_vectors(loop, stride)) return;
+    const bool stores = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Store>(item); });
+    if (steps > 1 && stores && loop.weight <= small_body && register_bytes() < 64) rest = emit_single_vectors(loop, {rest, range.end});
+    if (exact) return;
   }
-  const int last_steps = loop.weight > masked_only ? steps : 1;
+  const int last_steps = once ? steps : 1;
   for_range(rest, range.end, last_steps * lane_count, "rest", [&](Value* index) {
-    Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(last_steps * lane_count));
-    part_ = left;
-    Value* count = b_.CreateVectorSplat(lane_count, b_.CreateTrunc(left, b_.getInt32Ty()));
-    Masks masks;
-    for (int step = 0; step < last_steps; ++step) {
-      Value* lanes = b_.CreateAdd(lane_numbers(32), constant_value(context_, Scalar::of(DType::i32, step * lane_count), lane_count));
-      masks.push_back(b_.CreateICmpULT(lanes, count));
-    }
-    emit_lane_body(loop, index, last_steps, masks);
+    part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(last_steps * lane_count));
+    emit_lane_body(loop, index, last_steps, first_lanes(part_, last_steps));
     part_ = nullptr;
   });
 }

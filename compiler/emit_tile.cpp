@@ -43,6 +43,8 @@ int KernelEmitter::lies_across(const Item& item, int outer, int lanes) const {
 // Whether the body of this loop is vector loops that read or write an array lying across them. States of scans go from copy to copy in
 // registers; folds over this loop whose values have rows are emit_jam's.
 bool KernelEmitter::is_tiled_by(const Loop& outer) const {
+  const Extent& extent = program_.axes[static_cast<std::size_t>(outer.var.axis)].extent;
+  if (extent.is_number() && extent.constant() < lane_count) return false;
   const auto loops = vector_loops(outer);
   const auto fold_of = [&](int fold) -> const Fold& { return program_.folds[static_cast<std::size_t>(fold)]; };
   const bool scans = std::any_of(outer.folds.begin(), outer.folds.end(), [&](int fold) { return fold_of(fold).start.has_value(); });

@@ -1,0 +1,72 @@
+// A long body is emitted once, for whole steps and for the last part of a loop: code costs compile time. Where masked moves are dear, the
+// last step reads and writes memory of its own, to which the elements are copied before it, and from which they are copied after.
+#include <algorithm>
+
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+// Whether all that the body moves are whole vectors, side by side in memory.
+bool KernelEmitter::shares_body(const Loop& loop) const {
+  if (loop.weight <= twice_emitted || loop.weight > masked_only || !jam_.empty()) return false;
+  return std::all_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    if (auto* load = std::get_if<Load>(&item); load && load->guarded) return false;
+    if (auto* accumulate = std::get_if<Accumulate>(&item)) return program_.folds[static_cast<std::size_t>(accumulate->fold)].axis == loop.var.axis;
+    const auto access = accesses_.find(&item);
+    return access == accesses_.end() || access->second.lane == StrideClass::unit || access->second.lane == StrideClass::zero || access->second.period > 0;
+  });
+}
+
+// Loads and stores of this loop that go through memory of their own.
+std::vector<KernelEmitter::Stop> KernelEmitter::stops_of(const Loop& loop, int steps) {
+  std::vector<Stop> stops;
+  for (const Item& item : loop.body) {
+    const auto access = accesses_.find(&item);
+    if (access == accesses_.end() || access->second.lane != StrideClass::unit) continue;
+    auto* load = std::get_if<Load>(&item);
+    const DType dtype = program_.buffers[static_cast<std::size_t>(load ? load->buffer : std::get<Store>(item).buffer)].dtype;
+    llvm::Type* type = llvm::ArrayType::get(memory_type(context_, dtype, lane_count), static_cast<unsigned>(steps));
+    auto* cell = stack_cell(type, "part");
+    b_.CreateStore(llvm::Constant::getNullValue(type), cell);
+    stops.push_back({&item, load != nullptr, dtype, cell, access->second.base});
+  }
+  return stops;
+}
+
+void KernelEmitter::move_parts(const std::vector<Stop>& stops, bool loads, Value* index, const Masks& masks) {
+  for (const Stop& stop : stops) {
+    if (stop.is_load != loads) continue;
+    llvm::Type *element = memory_type(context_, stop.dtype, 1), *vector = memory_type(context_, stop.dtype, lane_count);
+    for (std::size_t step = 0; step < masks.size(); ++step) {
+      Value* in_cell = b_.CreateConstGEP1_64(vector, stop.cell, step);
+      Value* in_array = b_.CreateConstGEP1_64(vector, b_.CreateGEP(element, stop.base, index), step);
+      if (loads) b_.CreateStore(load_part(vector, in_array, stop.dtype, masks[step], false), in_cell);
+      else store_part(b_.CreateLoad(vector, in_cell), in_array, stop.dtype, masks[step], false);
+    }
+  }
+}
+
+void KernelEmitter::emit_shared_body(const Loop& loop, Range range, int steps) {
+  const int stride = steps * lane_count;
+  const auto stops = stops_of(loop, steps);
+  load_repeated(loop, range.begin, steps);
+  for_range(range.begin, range.end, stride, "lanes", [&](Value* index) {
+    Value* left = b_.CreateSub(range.end, index);
+    Value* part = b_.CreateICmpSLT(left, number(stride));
+    const Masks masks = first_lanes(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, number(stride)), steps);
+    if_then(part, "before", [&] { move_parts(stops, true, index, masks); });
+    for (const Stop& stop : stops) {
+      Value* from_index = b_.CreateMul(index, number(-static_cast<Index>(size_of(stop.dtype))));
+      accesses_.at(stop.item).base = b_.CreateSelect(part, b_.CreateGEP(b_.getInt8Ty(), stop.cell, from_index), stop.base);
+    }
+    whole_moves_ = true;
+    emit_lane_body(loop, index, steps, masks);
+    whole_moves_ = false;
+    if_then(part, "after", [&] { move_parts(stops, false, index, masks); });
+  });
+  repeated_.clear();
+}
+
+}  // namespace weft
