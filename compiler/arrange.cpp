@@ -36,12 +36,13 @@ struct Costs {
         if (nest.find(array)) continue;
         const AxisMap& map = graph.map(placed.node, k);
         const Dims strides = strides_of(graph, hints, array);
+        const std::vector<StrideClass> classes = classes_of(graph, hints, array);
         for (std::size_t d = 0; d < map.size(); ++d)
-          if (map[d].axis >= 0) add(placed.axes[static_cast<std::size_t>(map[d].axis)], strides[d] * map[d].step, volume);
+          if (map[d].axis >= 0) add(placed.axes[static_cast<std::size_t>(map[d].axis)], strides[d] * map[d].step, times(classes[d], map[d].step), volume);
       }
       if (schedule.stored[placed.node.value] && node.kept == static_cast<int>(node.domain.size())) {
         const Dims strides = strides_of(graph, hints, placed.node);
-        for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], volume);
+        for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], StrideClass::other, volume);
       }
       add_folds(node, placed.axes, nest.axes, uses);
       for (int axis : carried_axes(node))
@@ -50,11 +51,11 @@ struct Costs {
   }
 
  private:
-  void add(int axis, Index step, double volume) {
+  void add(int axis, Index step, StrideClass known, double volume) {
     if (axis < 0 || step == 0) return;
     const auto a = static_cast<std::size_t>(axis);
     stride[a] += std::abs(static_cast<double>(step)) * std::sqrt(volume);
-    uses[a].add(std::abs(static_cast<double>(step)), volume);
+    uses[a].add(std::abs(static_cast<double>(step)), is_known(known), volume);
   }
 };
 

@@ -9,6 +9,10 @@ Dims strides_of(const Graph& graph, const Hints& hints, NodeId id) {
   return contiguous_strides(evaluate(graph.node(id).shape(), hints.bindings), graph.node(id).order);
 }
 
+std::vector<StrideClass> classes_of(const Graph& graph, const Hints& hints, NodeId id) {
+  return stride_classes(strides_of(graph, hints, id), evaluate(graph.node(id).shape(), hints.bindings));
+}
+
 double volume_of(const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, std::size_t count) {
   double volume = 1;
   for (std::size_t d = 0; d < count; ++d)

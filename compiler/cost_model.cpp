@@ -38,7 +38,8 @@ MemoryCost memory_cost(const Machine& machine, double bytes) {
   return {machine.memory_read, machine.memory_write};
 }
 
-double access_cost(const Machine& machine, const AxisUse& use) { return use.contiguous + machine.gather * (0.75 * use.near + use.jumps); }
+// Where lanes are picked from several vectors, that is hidden behind their loads.
+double access_cost(const Machine& machine, const AxisUse& use) { return use.whole + machine.gather * (0.75 * use.near + use.jumps); }
 
 double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent) {
   const double cost = access_cost(machine, use) + 6 * carried + arithmetic;

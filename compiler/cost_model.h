@@ -43,12 +43,15 @@ inline constexpr int deepest_again = 6;          // of expressions that are made
 
 // What nodes do along an axis, in elements of the whole nest.
 struct AxisUse {
-  double contiguous = 0;                // elements read with a stride of one
-  double near = 0, jumps = 0;           // with one of several elements in a line of cache, and with any other
+  double whole = 0;                     // in vectors that are loaded or stored as they are; all of them for a known step of a few
+  double near = 0, jumps = 0;           // others, one by one: of several in a line of cache, and any other
   bool folded = false;
   double kept_beside = 0;               // largest result of a fold over the axis, in elements
 
-  void add(double stride, double elements) { (stride == 1 ? contiguous : stride <= 4 ? near : jumps) += elements; }
+  void add(double stride, bool known, double elements) {
+    if (stride == 1 || known) whole += stride * elements;
+    else (stride <= 4 ? near : jumps) += elements;
+  }
 };
 
 // In contiguous loads, if the axis runs as vectors: an array that does not follow it is loaded outside the loop.

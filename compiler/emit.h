@@ -6,6 +6,7 @@
 #include <llvm/IR/Module.h>
 
 #include "plan.h"
+#include "stride_class.h"
 
 namespace weft {
 

@@ -54,12 +54,8 @@ StrideClass KernelEmitter::class_of(const Buffer& buffer, std::size_t dim) const
 Value* KernelEmitter::stride_bytes(const Buffer& buffer, int slot, std::size_t dim) {
   const Index bytes = static_cast<Index>(size_of(buffer.dtype));
   if (buffer.place == Place::argument || buffer.place == Place::result) {
-    switch (class_of(buffer, dim)) {
-      case StrideClass::zero: return number(0);
-      case StrideClass::unit: return number(bytes);
-      case StrideClass::reversed: return number(-bytes);
-      case StrideClass::other: return sizes_entry(plan_.sizes.stride(slot, static_cast<int>(dim)));
-    }
+    const StrideClass stride = class_of(buffer, dim);
+    return is_known(stride) ? number(step_of(stride) * bytes) : sizes_entry(plan_.sizes.stride(slot, static_cast<int>(dim)));
   }
   Extent stride = bytes;
   const bool c = buffer.order == Order::c;

@@ -17,7 +17,7 @@ namespace weft {
 // Where a load or store in a lanes loop reads: everything but the lane axis is in `base`.
 struct LaneAccess {
   llvm::Value* base = nullptr;
-  llvm::Value* lane_stride = nullptr;   // bytes, for StrideClass::other
+  llvm::Value* lane_stride = nullptr;   // bytes
   llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, such as the same place in the next unit
   Index period = 0;                     // > 0: of so many elements, over and over
   StrideClass lane = StrideClass::unit;
@@ -130,6 +130,8 @@ class KernelEmitter {
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
   bool masks_by_branches(DType dtype) const;
+  bool scatters(DType dtype) const;
+  Value* any_address(const LaneAccess& access, Value* index, int step);
   void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
   Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
   void store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards);
@@ -138,6 +140,14 @@ class KernelEmitter {
   Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
   Value* lane_numbers(int bits);
   Value* reverse(Value* vector);
+
+  // emit_step.cpp
+  Value* load_steps(DType dtype, Value* first, Index step, int count);
+  Value* load_each(DType dtype, Value* at, Value* stride);
+  void store_each(Value* value, DType dtype, Value* at, Value* stride);
+  Value* lane_address(const LaneAccess& access, DType dtype, Value* index, int step);
+  Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
+  void fetch_lines(Value* at, Value* distance, Index bytes);
 
   // emit_jam.cpp
   int jam_copies(const Loop& serial) const;

@@ -48,23 +48,19 @@ LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Su
   access.lane = StrideClass::zero;
   for (std::size_t d = 0; d < at.size(); ++d) {
     if (at[d].axis != axis) continue;
-    if (at[d].period > 0) {
-      access.lane = StrideClass::other;
-      access.period = at[d].period;
-      access.lane_stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
-      continue;
-    }
-    const StrideClass stride = class_of(buffer, d);
-    const bool plus = at[d].step == 1, minus = at[d].step == -1;
-    if (stride == StrideClass::zero) access.lane = StrideClass::zero;
-    else if ((stride == StrideClass::unit && plus) || (stride == StrideClass::reversed && minus)) access.lane = StrideClass::unit;
-    else if ((stride == StrideClass::unit && minus) || (stride == StrideClass::reversed && plus)) access.lane = StrideClass::reversed;
-    else {
-      access.lane = StrideClass::other;
-      access.lane_stride = b_.CreateMul(number(at[d].step), stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d));
-    }
+    access.lane_stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
+    access.period = at[d].period;
+    access.lane = at[d].period > 0 ? StrideClass::other : times(class_of(buffer, d), at[d].step);
+    if (at[d].period == 0 && at[d].step != 1) access.lane_stride = b_.CreateMul(number(at[d].step), access.lane_stride);
   }
   return access;
+}
+
+// Whether there are instructions that take elements from anywhere, or put them there, and are worth it: those of AVX2 that gather are not.
+bool KernelEmitter::scatters(DType dtype) const { return size_of(dtype) >= 4 && has_feature("+avx512f"); }
+
+Value* KernelEmitter::any_address(const LaneAccess& access, Value* index, int step) {
+  return b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateAdd(index, number(step * lane_count)), access.lane_stride));
 }
 
 // Byte offsets of sixteen elements.
@@ -118,49 +114,41 @@ void KernelEmitter::store_part(Value* value, Value* at, DType dtype, Value* mask
 }
 
 Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {
-  llvm::Type* type = memory_type(context_, dtype, lane_count);
-  llvm::Type* element = memory_type(context_, dtype, 1);
   const llvm::Align align(size_of(dtype));
-  Value* none = llvm::Constant::getNullValue(type);
-  switch (access.lane) {
-    case StrideClass::unit: {
-      Value* at = b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, index), static_cast<std::uint64_t>(step * lane_count));
-      for (std::size_t line = 0; access.next_row && !mask && line < lane_count * size_of(dtype); line += 64) {
-        Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(access.next_row, number(static_cast<Index>(line))));
-        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
-      }
-      return from_memory(mask ? load_part(type, at, dtype, mask, false) : b_.CreateAlignedLoad(type, at, align), dtype);
-    }
-    case StrideClass::reversed: {
-      Value* first = b_.CreateNeg(b_.CreateAdd(index, number(step * lane_count + lane_count - 1)));
-      Value* at = b_.CreateGEP(element, access.base, first);
-      Value* value = mask ? load_part(type, at, dtype, mask, true) : b_.CreateAlignedLoad(type, at, align);
-      return from_memory(reverse(value), dtype);
-    }
-    case StrideClass::zero: return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(element, access.base, align)), dtype);
-    case StrideClass::other: break;
-  }
   if (access.period > 0) return repeated_load(access, dtype, b_.CreateAdd(index, number(step * lane_count)), mask);
+  if (access.lane == StrideClass::zero) return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(memory_type(context_, dtype, 1), access.base, align)), dtype);
+  llvm::Type* type = memory_type(context_, dtype, lane_count);
+  if (is_known(access.lane) && !mask) {
+    const Index apart = step_of(access.lane);
+    Value* first = lane_address(access, dtype, index, step);
+    if (access.next_row && apart > 0) fetch_lines(first, access.next_row, lane_count * apart * static_cast<Index>(size_of(dtype)));
+    return from_memory(load_steps(dtype, first, apart, lane_count), dtype);
+  }
+  if (is_dense(access.lane)) {
+    const bool backwards = access.lane == StrideClass::reversed;
+    Value* value = load_part(type, lowest_address(access, dtype, index, step), dtype, mask, backwards);
+    return from_memory(backwards ? reverse(value) : value, dtype);
+  }
+  if (!mask && !scatters(dtype)) return from_memory(load_each(dtype, any_address(access, index, step), access.lane_stride), dtype);
   Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step));
   Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
-  return from_memory(b_.CreateMaskedGather(type, at, align, mask ? mask : all, none), dtype);
+  return from_memory(b_.CreateMaskedGather(type, at, align, mask ? mask : all, llvm::Constant::getNullValue(type)), dtype);
 }
 
 void KernelEmitter::lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value) {
-  llvm::Type* element = memory_type(context_, dtype, 1);
+  WEFT_ASSERT(access.lane != StrideClass::zero, "a store cannot hit one element from all lanes");
   const llvm::Align align(size_of(dtype));
   value = to_memory(value, dtype);
-  if (access.lane == StrideClass::unit) {
-    Value* at = b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, index), static_cast<std::uint64_t>(step * lane_count));
-    if (mask) store_part(value, at, dtype, mask, false);
+  if (is_dense(access.lane)) {
+    const bool backwards = access.lane == StrideClass::reversed;
+    if (backwards) value = reverse(value);
+    Value* at = lowest_address(access, dtype, index, step);
+    if (mask) store_part(value, at, dtype, mask, backwards);
     else if (access.stream) store_past_caches(value, at);
     else b_.CreateAlignedStore(value, at, align);
-  } else if (access.lane == StrideClass::reversed) {
-    Value* at = b_.CreateGEP(element, access.base, b_.CreateNeg(b_.CreateAdd(index, number(step * lane_count + lane_count - 1))));
-    if (mask) store_part(reverse(value), at, dtype, mask, true);
-    else b_.CreateAlignedStore(reverse(value), at, align);
+  } else if (!mask && !scatters(dtype)) {
+    store_each(value, dtype, any_address(access, index, step), access.lane_stride);
   } else {
-    WEFT_ASSERT(access.lane == StrideClass::other, "a store cannot hit one element from all lanes");
     Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step));
     Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
     b_.CreateMaskedScatter(value, at, align, mask ? mask : all);

@@ -36,7 +36,8 @@ std::optional<KernelEmitter::ByteFunction> KernelEmitter::byte_function(const Lo
         continue;
       }
       const Item*& single = load ? found.load : found.store;
-      if (single || size_of(dtype) != 1 || (load && is_boolean(dtype)) || access.lane != StrideClass::unit) return {};
+      const bool in_reach = load ? is_known(access.lane) && access.lane != StrideClass::zero : access.lane == StrideClass::unit;
+      if (single || size_of(dtype) != 1 || (load && is_boolean(dtype)) || !in_reach) return {};
       single = &item;
     } else {
       return {};
@@ -101,7 +102,8 @@ Value* KernelEmitter::look_up_in_registers(const Loop& loop, const ByteFunction&
   for_range(range.begin, end, stride, "lookups", [&](Value* index) {
     for (int first = 0; first < static_cast<int>(stride); first += bytes_each) {
       Value* at = b_.CreateAdd(index, number(first));
-      Value* bytes = b_.CreateAlignedLoad(type, b_.CreateGEP(b_.getInt8Ty(), accesses_.at(function.load).base, at), llvm::Align(1));
+      const LaneAccess& from = accesses_.at(function.load);
+      Value* bytes = load_steps(DType::u8, lane_address(from, DType::u8, at, 0), step_of(from.lane), bytes_each);
       Value* to = b_.CreateGEP(b_.getInt8Ty(), accesses_.at(function.store).base, at);
       Value* results = look_up(bytes, tables, first);
       if (past_caches) store_past_caches(results, to);
@@ -119,7 +121,7 @@ Value* KernelEmitter::look_up_in_memory(const ByteFunction& function, Value* mem
   for_range(range.begin, end, stride, "lookups", [&](Value* index) {
     for (Index k = 0; k < stride; ++k) {
       Value* at = b_.CreateAdd(index, number(k));
-      Value* byte = b_.CreateLoad(b_.getInt8Ty(), byte_at(accesses_.at(function.load).base, at));
+      Value* byte = b_.CreateLoad(b_.getInt8Ty(), lane_address(accesses_.at(function.load), DType::u8, at, 0));
       Value* entry = b_.CreateAdd(b_.CreateZExt(byte, b_.getInt64Ty()), number(k % function.tables * entries));
       b_.CreateStore(b_.CreateLoad(b_.getInt8Ty(), byte_at(memory, entry)), byte_at(accesses_.at(function.store).base, at));
     }

@@ -2,6 +2,7 @@
 // of that loop are worked on together; sixteen vectors along it are loaded and transposed in registers, so that every cache line is
 // read once and as a whole. Results that lie across are written in the same way.
 #include <algorithm>
+#include <cstdlib>
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -18,7 +19,8 @@ namespace {
 constexpr int tiles_ahead = 2;
 }  // namespace
 
-// 1: neighbours of the outer loop are neighbours in memory, and those of the vector loop are not; -1: so, but backwards.
+// How many elements of memory neighbours of the outer loop are apart, -1 if they run backwards, where that is known and neighbours of the
+// vector loop may be anywhere; or 0.
 int KernelEmitter::lies_across(int number_of_buffer, const std::vector<Subscript>& at, int outer, int lanes) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
   if (buffer.place == Place::index || buffer.place == Place::extent || buffer.place == Place::row) return 0;
@@ -26,17 +28,19 @@ int KernelEmitter::lies_across(int number_of_buffer, const std::vector<Subscript
   bool across_lanes = false;
   for (std::size_t d = 0; d < at.size(); ++d) {
     if (at[d].period > 0) return 0;
-    const StrideClass stride = class_of(buffer, d);
-    if (at[d].axis == outer && (at[d].step == 1 || at[d].step == -1))
-      along_outer = stride == StrideClass::unit ? static_cast<int>(at[d].step) : stride == StrideClass::reversed ? -static_cast<int>(at[d].step) : 0;
-    if (at[d].axis == lanes) across_lanes = stride == StrideClass::other;
+    const StrideClass stride = times(class_of(buffer, d), at[d].step);
+    if (at[d].axis == outer) along_outer = is_known(stride) ? static_cast<int>(step_of(stride)) : 0;
+    if (at[d].axis == lanes) across_lanes = !is_known(stride);
   }
   return across_lanes ? along_outer : 0;
 }
 
 int KernelEmitter::lies_across(const Item& item, int outer, int lanes) const {
   if (auto* load = std::get_if<Load>(&item)) return load->guarded ? 0 : lies_across(load->buffer, load->at, outer, lanes);
-  if (auto* store = std::get_if<Store>(&item)) return lies_across(store->buffer, store->at, outer, lanes);
+  if (auto* store = std::get_if<Store>(&item)) {
+    const int step = lies_across(store->buffer, store->at, outer, lanes);
+    return step == 1 || step == -1 ? step : 0;                         // what lies between elements belongs to others
+  }
   return 0;
 }
 
@@ -87,22 +91,24 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
   if (tiled_by_ < 0) return;
   for (const Item& item : lanes.body) {
     auto* load = std::get_if<Load>(&item);
-    const int direction = load ? lies_across(item, tiled_by_, lanes.var.axis) : 0;
-    if (direction == 0) continue;
+    const int step = load ? lies_across(item, tiled_by_, lanes.var.axis) : 0;
+    if (step == 0) continue;
     const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
-    const LaneAccess& access = (direction > 0 ? jam_.front() : jam_.back()).accesses.at(&item);
+    const LaneAccess& access = (step > 0 ? jam_.front() : jam_.back()).accesses.at(&item);
+    const auto width = static_cast<int>(jam_.size());
     std::vector<Value*> rows;
     Value* at = nullptr;
     Value* const ahead = b_.CreateMul(access.lane_stride, number(tiles_ahead * lane_count));
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
-      auto* type = llvm::FixedVectorType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(jam_.size()));
-      rows.push_back(b_.CreateAlignedLoad(type, at, llvm::Align(size_of(dtype))));
-      if (jam_.size() < lane_count || part_) continue;
-      b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {b_.CreateGEP(b_.getInt8Ty(), at, ahead), b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+      rows.push_back(load_steps(dtype, at, std::abs(step), width));
+      for (Index line = 0; width == lane_count && !part_ && line < std::abs(step); ++line) {
+        Value* later = b_.CreateConstGEP1_64(b_.getInt8Ty(), b_.CreateGEP(b_.getInt8Ty(), at, ahead), static_cast<std::uint64_t>(64 * line));
+        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {later, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+      }
     }
     auto& columns = tiles_[&item] = columns_of(b_, rows, register_bytes());
-    if (direction < 0) std::reverse(columns.begin(), columns.end());
+    if (step < 0) std::reverse(columns.begin(), columns.end());
   }
 }
 

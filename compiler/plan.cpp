@@ -21,11 +21,6 @@ int Plan::slot_of(Place place, NodeId node) {
   return it->second;
 }
 
-StrideClass stride_class(Index stride, Index extent) {
-  if (extent <= 1 || stride == 1) return StrideClass::unit;
-  return stride == 0 ? StrideClass::zero : stride == -1 ? StrideClass::reversed : StrideClass::other;
-}
-
 Extent row_elements(const Buffer& buffer) {
   Extent elements = 1;
   for (const Extent& extent : buffer.extents) elements = elements * extent;

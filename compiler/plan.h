@@ -61,10 +61,6 @@ struct Plan {
   std::map<std::pair<NodeId, bool>, int> slot_numbers;          // (node, is a partial)
 };
 
-// How memory lies along one dimension of an array: known when compiling, so part of the specialisation key.
-enum class StrideClass : std::uint8_t { zero, unit, reversed, other };
-StrideClass stride_class(Index stride, Index extent);
-
 Extent row_elements(const Buffer& buffer);                      // of a row or partial, rounded up to whole vectors
 
 }  // namespace weft

@@ -36,7 +36,7 @@ void RootPreference::add(NodeId id, const std::vector<int>& axes, const std::vec
   uses.resize(std::max(uses.size(), nest_axes.size()));
   for (std::size_t d = 0; d < axes.size(); ++d) {
     if (axes[d] < 0 || strides[d] == 0) continue;
-    uses[static_cast<std::size_t>(axes[d])].add(strides[d], volume);
+    uses[static_cast<std::size_t>(axes[d])].add(strides[d], false, volume);
   }
   add_folds(graph_.node(id), axes, nest_axes, uses);
 }

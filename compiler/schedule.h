@@ -22,7 +22,7 @@
 namespace weft {
 
 // What the scheduler may assume about an array: its strides in elements. Correctness depends on the class of a stride
-// (zero, one, minus one, other) and on which axes have no gap to the next, which the specialisation key names; otherwise the
+// (stride_class.h) and on which axes have no gap to the next, which the specialisation key names; otherwise the
 // numbers and the extents of `Hints` only guide the cost model.
 struct Layout {
   Dims strides;

@@ -51,11 +51,8 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   variant->schedule = make_schedule(graph, hints);
   if (options.verify) verify(graph, variant->schedule);
   variant->seconds.schedule = watch.lap();
-  for (const auto& [node, layout] : hints.arrays) {
-    const Shape shape = graph.node(node).shape();
-    auto& classes = variant->classes[node];
-    for (std::size_t d = 0; d < shape.size(); ++d) classes.push_back(stride_class(layout.strides[d], shape[d].evaluate(hints.bindings)));
-  }
+  for (const auto& [node, layout] : hints.arrays)
+    variant->classes[node] = stride_classes(layout.strides, evaluate(graph.node(node).shape(), hints.bindings));
   Plan& plan = variant->plan;
   for (NodeId id : graph.inputs) plan.slot_of(Place::argument, id);
   for (NodeId id : graph.outputs) plan.slot_of(Place::result, id);

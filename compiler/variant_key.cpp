@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "plan.h"
+#include "stride_class.h"
 
 namespace weft {
 namespace {
 
 void append_key(std::string& key, const View& array) {
-  for (int d = 0; d < array.rank(); ++d) {
-    const auto k = static_cast<std::size_t>(d);
-    key += "0ur*"[static_cast<int>(stride_class(array.strides()[k], array.shape()[k]))];
+  const std::vector<StrideClass> classes = stride_classes(array.strides(), array.shape());
+  for (std::size_t k = 0; k < classes.size(); ++k) {
+    key += letter_of(classes[k]);
     // Which other axis continues this one without a gap: axes that do are walked as one.
     for (std::size_t inner = 0; inner < array.shape().size(); ++inner)
       if (inner != k && array.shape()[k] > 1 && array.shape()[inner] > 1 && array.strides()[k] == array.strides()[inner] * array.shape()[inner])

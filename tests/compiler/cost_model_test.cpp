@@ -49,11 +49,15 @@ constexpr const char* turned = R"(graph t(%x: f32[n,m], %y: f32[m,n]) -> (%0, %1
 
 TEST_CASE("costs grow with what is done: gathers, functions, memory far away, short and carried loops") {
   const Machine machine;
-  AxisUse contiguous, near, jumps;
-  contiguous.add(1, 1000);
-  near.add(2, 1000);
-  jumps.add(1024, 1000);
-  CHECK(access_cost(machine, near) > access_cost(machine, contiguous));
+  AxisUse contiguous, twos, fours, near, jumps;
+  contiguous.add(1, true, 1000);
+  twos.add(2, true, 1000);
+  fours.add(4, true, 1000);
+  near.add(4, false, 1000);
+  jumps.add(1024, false, 1000);
+  CHECK(access_cost(machine, twos) > access_cost(machine, contiguous));
+  CHECK(access_cost(machine, fours) > access_cost(machine, twos));
+  CHECK(access_cost(machine, near) > access_cost(machine, fours));
   CHECK(access_cost(machine, jumps) > access_cost(machine, near));
   CHECK(op_cost(Op::add) < op_cost(Op::divide));
   CHECK(op_cost(Op::divide) < op_cost(Op::exp));

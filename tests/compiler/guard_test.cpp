@@ -2,30 +2,12 @@
 #include <weft/weft.h>
 
 #if defined(__linux__)
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstring>
-
 #include "bits.h"
+#include "guarded.h"
 
 using namespace weft;
 
 namespace {
-
-// A copy of an array next to a page without access.
-Array guarded(const Array& array, bool at_end) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), bytes = static_cast<std::size_t>(array.size()) * size_of(array.dtype());
-  const std::size_t inside = (bytes + page - 1) / page * page, whole = inside + 2 * page;
-  void* const memory = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  REQUIRE(memory != MAP_FAILED);
-  auto* const first = static_cast<std::byte*>(memory) + page;
-  REQUIRE(mprotect(memory, page, PROT_NONE) == 0);
-  REQUIRE(mprotect(first + inside, page, PROT_NONE) == 0);
-  std::byte* const data = at_end ? first + (inside - bytes) : first;
-  std::memcpy(data, array.data(), bytes);
-  return Array::borrow(View(data, array.dtype(), array.shape(), Order::c), std::shared_ptr<void>(memory, [whole](void* block) { munmap(block, whole); }));
-}
 
 Array counted(DType dtype, const Dims& shape) {
   return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k % 113) / 8; });

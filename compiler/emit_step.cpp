@@ -1,0 +1,102 @@
+// Elements of a vector loop that lie a known step of a few elements apart. What lies between them is in the same lines of cache: whole
+// vectors are loaded, `step` of them for one, and their lanes picked; a gather would take each element by itself.
+#include <algorithm>
+#include <cstdlib>
+
+#include <llvm/IR/Intrinsics.h>
+
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+namespace {
+
+// Lanes of a result: from which lane of a vector each comes, or -1 if not from this one.
+struct Picks {
+  Value* vector;
+  std::vector<int> lanes;
+};
+
+Picks merged(llvm::IRBuilderBase& builder, const Picks& a, const Picks& b) {
+  const int width = static_cast<int>(a.lanes.size());
+  std::vector<int> order, own;
+  for (int lane = 0; lane < width; ++lane) {
+    const int first = a.lanes[static_cast<std::size_t>(lane)], second = b.lanes[static_cast<std::size_t>(lane)];
+    order.push_back(first >= 0 ? first : second >= 0 ? width + second : -1);
+    own.push_back(order.back() >= 0 ? lane : -1);
+  }
+  return {builder.CreateShuffleVector(a.vector, b.vector, order), own};
+}
+
+// In pairs: fewer shuffles wait for each other, and LLVM finds better instructions than for a chain.
+Value* gathered(llvm::IRBuilderBase& builder, std::vector<Picks> parts) {
+  for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2))
+    for (std::size_t k = 0; k < parts.size(); k += 2) parts[k / 2] = k + 1 < parts.size() ? merged(builder, parts[k], parts[k + 1]) : parts[k];
+  return parts[0].vector;
+}
+
+}  // namespace
+
+// `count` elements from `first` on, in memory's type. No byte is read outside of what they span: the last vector ends with the last element.
+Value* KernelEmitter::load_steps(DType dtype, Value* first, Index step, int count) {
+  const Index bytes = static_cast<Index>(size_of(dtype)), apart = std::abs(step), last = (count - 1) * (apart - 1);
+  auto* type = llvm::FixedVectorType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(count));
+  Value* lowest = step < 0 ? b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<std::uint64_t>((count - 1) * step * bytes)) : first;
+  std::vector<Picks> parts;
+  for (Index part = 0; part < apart; ++part) {
+    const Index start = std::min(part * count, last);
+    Picks picks{b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(b_.getInt8Ty(), lowest, static_cast<std::uint64_t>(start * bytes)), llvm::Align(size_of(dtype))), {}};
+    for (Index lane = 0; lane < count; ++lane) {
+      const Index element = (step < 0 ? count - 1 - lane : lane) * apart;
+      picks.lanes.push_back(element / count == part ? static_cast<int>(element - start) : -1);
+    }
+    parts.push_back(std::move(picks));
+  }
+  if (step == -1) return b_.CreateShuffleVector(parts[0].vector, parts[0].lanes);
+  return gathered(b_, std::move(parts));
+}
+
+// Lanes one by one, at any stride.
+Value* KernelEmitter::load_each(DType dtype, Value* at, Value* stride) {
+  llvm::Type* element = memory_type(context_, dtype, 1);
+  Value* value = llvm::PoisonValue::get(memory_type(context_, dtype, lane_count));
+  for (int lane = 0; lane < lane_count; ++lane) {
+    if (lane > 0) at = b_.CreateGEP(b_.getInt8Ty(), at, stride);
+    value = b_.CreateInsertElement(value, b_.CreateAlignedLoad(element, at, llvm::Align(size_of(dtype))), static_cast<std::uint64_t>(lane));
+  }
+  return value;
+}
+
+void KernelEmitter::store_each(Value* value, DType dtype, Value* at, Value* stride) {
+  for (int lane = 0; lane < lane_count; ++lane) {
+    if (lane > 0) at = b_.CreateGEP(b_.getInt8Ty(), at, stride);
+    b_.CreateAlignedStore(b_.CreateExtractElement(value, static_cast<std::uint64_t>(lane)), at, llvm::Align(size_of(dtype)));
+  }
+}
+
+// The element of lane 0 in the vector step of this number, where the step of memory is known.
+Value* KernelEmitter::lane_address(const LaneAccess& access, DType dtype, Value* index, int step) {
+  const Index apart = step_of(access.lane);
+  llvm::Type* element = memory_type(context_, dtype, 1);
+  Value* from = apart == 1 ? index : apart == -1 ? b_.CreateNeg(index) : b_.CreateMul(index, number(apart));
+  return b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, from), static_cast<std::uint64_t>(step * lane_count * apart));
+}
+
+// The first in memory of the elements of a vector step: the last lane if they run backwards.
+Value* KernelEmitter::lowest_address(const LaneAccess& access, DType dtype, Value* index, int step) {
+  Value* first = lane_address(access, dtype, index, step);
+  const Index apart = step_of(access.lane);
+  return apart > 0 ? first : b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), first, static_cast<std::uint64_t>((lane_count - 1) * apart));
+}
+
+// The lines of a vector somewhere else, such as the next row.
+void KernelEmitter::fetch_lines(Value* at, Value* distance, Index bytes) {
+  for (Index line = 0; line < bytes; line += 64) {
+    Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(distance, number(line)));
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
+  }
+}
+
+}  // namespace weft

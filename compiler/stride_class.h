@@ -1,0 +1,32 @@
+// How memory lies along one dimension of an array: known when compiling, so part of the specialisation key.
+//
+// Steps of up to four elements, forwards or backwards, are known exactly, along the fastest axis of an array: one channel of an image,
+// every second element, the real parts of interleaved complex numbers. Lines of cache are shared by neighbours there, and vectors are
+// loaded whole (emit_step.cpp). Other axes stay `other`: rows of three elements are no reason to compile again.
+#pragma once
+#include <vector>
+
+#include <weft/shape.h>
+
+namespace weft {
+
+inline constexpr Index longest_step = 4;
+
+// A known step is its own number: also 2, 3 and 4, and these backwards.
+enum class StrideClass : std::int8_t { reversed = -1, zero = 0, unit = 1, other = longest_step + 1 };
+
+// Of all dimensions of an array. Those of extent 1 are `unit`: their strides say nothing.
+std::vector<StrideClass> stride_classes(const Dims& strides, const Dims& shape);
+
+// Of every `factor`-th element.
+StrideClass times(StrideClass stride, Index factor);
+
+// In elements; not for `other`.
+inline Index step_of(StrideClass stride) { return static_cast<Index>(stride); }
+inline bool is_known(StrideClass stride) { return stride != StrideClass::other; }
+inline bool is_dense(StrideClass stride) { return stride == StrideClass::unit || stride == StrideClass::reversed; }
+
+// One for each class.
+char letter_of(StrideClass stride);
+
+}  // namespace weft

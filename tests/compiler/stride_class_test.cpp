@@ -1,0 +1,55 @@
+// Which steps of memory code counts on.
+#include "stride_class.h"
+
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace weft;
+
+namespace {
+
+std::string letters(const Dims& strides, const Dims& shape) {
+  std::string text;
+  for (StrideClass each : stride_classes(strides, shape)) text += letter_of(each);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("small steps are known along the fastest axis alone; axes of extent 1 say nothing") {
+  CHECK(letters({}, {}) == "");
+  CHECK(letters({30, 1}, {10, 30}) == "*u");
+  CHECK(letters({30, -1}, {10, 30}) == "*r");
+  CHECK(letters({60, 2}, {10, 30}) == "*b");
+  CHECK(letters({60, -2}, {10, 30}) == "*B");
+  CHECK(letters({3, 90}, {30, 10}) == "c*");
+  CHECK(letters({-4, 120}, {30, 10}) == "D*");
+  CHECK(letters({120, 5}, {10, 24}) == "**");
+  CHECK(letters({0, 4}, {10, 24}) == "zd");
+  CHECK(letters({4, 1}, {3000, 4}) == "*u");         // rows of four elements
+  CHECK(letters({4, 2}, {3000, 2}) == "*b");
+  CHECK(letters({4, 1}, {3000, 1}) == "du");
+  CHECK(letters({7, 2}, {1, 1}) == "uu");
+}
+
+TEST_CASE("steps of steps multiply while they are small") {
+  const StrideClass two = times(StrideClass::unit, 2);
+  CHECK(step_of(two) == 2);
+  CHECK(step_of(times(two, 2)) == 4);
+  CHECK(step_of(times(two, -1)) == -2);
+  CHECK(step_of(times(StrideClass::reversed, -3)) == 3);
+  CHECK(times(two, 3) == StrideClass::other);
+  CHECK(times(StrideClass::unit, 5) == StrideClass::other);
+  CHECK(times(StrideClass::other, 0) == StrideClass::other);
+  CHECK(times(StrideClass::other, 1) == StrideClass::other);
+  CHECK(times(StrideClass::zero, 1000) == StrideClass::zero);
+}
+
+TEST_CASE("every class has a letter of its own") {
+  std::set<char> letters{letter_of(StrideClass::other)};
+  for (Index step = -longest_step; step <= longest_step; ++step) letters.insert(letter_of(static_cast<StrideClass>(step)));
+  CHECK(letters.size() == 2 * longest_step + 2);
+  for (char letter : letters) CHECK((letter < '0' || letter > '9'));         // digits of a key are axes
+}
