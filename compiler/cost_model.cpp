@@ -56,7 +56,7 @@ RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis) {
     if (extent < 4 * fold_leaf) cost.few_leaves = 4;
   }
   if (extent < 16) cost.few_elements = 3;
-  if (extent < 16 && !is_vector_axis && use.contiguous > use.jumps) cost.shared_lines = 3;
+  if (extent < 16 && !is_vector_axis && use.whole > use.jumps) cost.shared_lines = 3;
   return cost;
 }
 
