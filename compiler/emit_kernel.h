@@ -8,36 +8,12 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include "emit.h"
+#include "emit_lane.h"
 #include "emit_op.h"
 #include "fold_support.h"
 #include "jit.h"
 
 namespace weft {
-
-// Where a load or store in a lanes loop reads: everything but the lane axis is in `base`.
-struct LaneAccess {
-  llvm::Value* base = nullptr;
-  llvm::Value* lane_stride = nullptr;   // bytes
-  llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, such as the same place in the next unit
-  Index period = 0;                     // > 0: of so many elements, over and over
-  StrideClass lane = StrideClass::unit;
-  bool stream = false;                  // whole vectors are stored past the caches
-};
-
-struct Range {
-  llvm::Value *begin, *end;
-};
-
-// Which lanes of each step lie inside the loop; empty: all.
-using Masks = std::vector<llvm::Value*>;
-inline llvm::Value* mask_of(const Masks& masks, int step) { return masks.empty() ? nullptr : masks[static_cast<std::size_t>(step)]; }
-
-// A divisor that does not change in a lanes loop: itself, its reciprocal, and how far the bits of |dividend| may lie above
-// those of 2^-90 for the fast quotient to be exact (0 if the divisor itself is out of range). With fast_math, instead, whether the
-// reciprocal is no normal number.
-struct InvariantDivisor {
-  llvm::Value *divisor = nullptr, *reciprocal = nullptr, *span = nullptr, *refused = nullptr;
-};
 
 class KernelEmitter {
  public:
@@ -135,7 +111,8 @@ class KernelEmitter {
   void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
   Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
   void store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards);
-  Value* repeated_load(const LaneAccess& access, DType dtype, Value* first, Value* mask);
+  Value* repeated_load(const LaneAccess& access, DType dtype, Value* first);
+  Value* lanes_set(Value* mask);
   Value* lane_offsets(const LaneAccess& access, Value* index, int step);
   Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
   Value* lane_numbers(int bits);
@@ -143,8 +120,8 @@ class KernelEmitter {
 
   // emit_step.cpp
   Value* load_steps(DType dtype, Value* first, Index step, int count);
-  Value* load_each(DType dtype, Value* at, Value* stride);
-  void store_each(Value* value, DType dtype, Value* at, Value* stride);
+  Value* load_each(DType dtype, Value* at, Value* stride, Value* mask);
+  void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);
   Value* lane_address(const LaneAccess& access, DType dtype, Value* index, int step);
   Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
   void fetch_lines(Value* at, Value* distance, Index bytes);

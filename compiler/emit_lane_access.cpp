@@ -69,8 +69,8 @@ Value* KernelEmitter::lane_offsets(const LaneAccess& access, Value* index, int s
   return b_.CreateMul(lanes, b_.CreateVectorSplat(lane_count, access.lane_stride));
 }
 
-// Sixteen elements from number `first` on, counted modulo the period.
-Value* KernelEmitter::repeated_load(const LaneAccess& access, DType dtype, Value* first, Value* mask) {
+// Sixteen elements from number `first` on, counted modulo the period: all of them are there.
+Value* KernelEmitter::repeated_load(const LaneAccess& access, DType dtype, Value* first) {
   std::vector<llvm::Constant*> numbers;
   for (Index k = 0; k < lane_count; ++k) numbers.push_back(b_.getInt64(static_cast<std::uint64_t>(k % access.period)));
   Value* number_in_period = b_.CreateAdd(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(lane_count, b_.CreateURem(first, number(access.period))));
@@ -79,17 +79,20 @@ Value* KernelEmitter::repeated_load(const LaneAccess& access, DType dtype, Value
   Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(number_in_period, b_.CreateVectorSplat(lane_count, access.lane_stride)));
   llvm::Type* type = memory_type(context_, dtype, lane_count);
   Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
-  return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), mask ? mask : all, llvm::Constant::getNullValue(type)), dtype);
+  return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), all, llvm::Constant::getNullValue(type)), dtype);
 }
 
 // Whether LLVM makes a branch for every lane of a masked load or store.
 bool KernelEmitter::masks_by_branches(DType dtype) const { return !has_feature(size_of(dtype) < 4 ? "+avx512bw" : "+avx"); }
 
+Value* KernelEmitter::lanes_set(Value* mask) {
+  return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateBitCast(mask, b_.getIntNTy(lane_count))), b_.getInt64Ty());
+}
+
 // As many elements as the mask has lanes: the first ones in memory, or the last if lanes run backwards.
 void KernelEmitter::move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards) {
   const llvm::Align align(size_of(dtype));
-  Value* set = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateBitCast(mask, b_.getIntNTy(lane_count)));
-  Value* bytes = b_.CreateMul(b_.CreateZExt(set, b_.getInt64Ty()), number(static_cast<Index>(size_of(dtype))));
+  Value* bytes = b_.CreateMul(lanes_set(mask), number(static_cast<Index>(size_of(dtype))));
   Value* first = backwards ? b_.CreateSub(number(static_cast<Index>(lane_count * size_of(dtype))), bytes) : number(0);
   b_.CreateMemCpy(b_.CreateGEP(b_.getInt8Ty(), to, first), align, b_.CreateGEP(b_.getInt8Ty(), from, first), align, bytes);
 }
@@ -115,7 +118,7 @@ void KernelEmitter::store_part(Value* value, Value* at, DType dtype, Value* mask
 
 Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {
   const llvm::Align align(size_of(dtype));
-  if (access.period > 0) return repeated_load(access, dtype, b_.CreateAdd(index, number(step * lane_count)), mask);
+  if (access.period > 0) return repeated_load(access, dtype, b_.CreateAdd(index, number(step * lane_count)));
   if (access.lane == StrideClass::zero) return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(memory_type(context_, dtype, 1), access.base, align)), dtype);
   llvm::Type* type = memory_type(context_, dtype, lane_count);
   if (is_known(access.lane) && !mask) {
@@ -129,7 +132,7 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
     Value* value = load_part(type, lowest_address(access, dtype, index, step), dtype, mask, backwards);
     return from_memory(backwards ? reverse(value) : value, dtype);
   }
-  if (!mask && !scatters(dtype)) return from_memory(load_each(dtype, any_address(access, index, step), access.lane_stride), dtype);
+  if (!scatters(dtype)) return from_memory(load_each(dtype, any_address(access, index, step), access.lane_stride, mask), dtype);
   Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step));
   Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
   return from_memory(b_.CreateMaskedGather(type, at, align, mask ? mask : all, llvm::Constant::getNullValue(type)), dtype);
@@ -146,8 +149,8 @@ void KernelEmitter::lane_store(const LaneAccess& access, DType dtype, Value* ind
     if (mask) store_part(value, at, dtype, mask, backwards);
     else if (access.stream) store_past_caches(value, at);
     else b_.CreateAlignedStore(value, at, align);
-  } else if (!mask && !scatters(dtype)) {
-    store_each(value, dtype, any_address(access, index, step), access.lane_stride);
+  } else if (!scatters(dtype)) {
+    store_each(value, dtype, any_address(access, index, step), access.lane_stride, mask);
   } else {
     Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step));
     Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));

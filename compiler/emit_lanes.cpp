@@ -185,7 +185,7 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
     const LaneAccess& access = accesses_.at(&item);
     if (access.period == 0 || steps * lane_count % access.period != 0) continue;
     const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
-    for (int step = 0; step < steps; ++step) repeated_[{&item, step}] = repeated_load(access, dtype, b_.CreateAdd(begin, number(step * lane_count)), nullptr);
+    for (int step = 0; step < steps; ++step) repeated_[{&item, step}] = repeated_load(access, dtype, b_.CreateAdd(begin, number(step * lane_count)));
   }
 }
 

@@ -58,21 +58,42 @@ Value* KernelEmitter::load_steps(DType dtype, Value* first, Index step, int coun
   return gathered(b_, std::move(parts));
 }
 
-// Lanes one by one, at any stride.
-Value* KernelEmitter::load_each(DType dtype, Value* at, Value* stride) {
-  llvm::Type* element = memory_type(context_, dtype, 1);
-  Value* value = llvm::PoisonValue::get(memory_type(context_, dtype, lane_count));
+// Lanes one by one, at any stride; with a mask as many as it has, by way of memory.
+Value* KernelEmitter::load_each(DType dtype, Value* at, Value* stride, Value* mask) {
+  llvm::Type *element = memory_type(context_, dtype, 1), *type = memory_type(context_, dtype, lane_count);
+  const llvm::Align align(size_of(dtype));
+  if (mask) {
+    auto* cell = stack_cell(type, "lanes");
+    b_.CreateStore(llvm::Constant::getNullValue(type), cell);
+    for_range(number(0), lanes_set(mask), 1, "lane", [&](Value* lane) {
+      Value* each = b_.CreateAlignedLoad(element, b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateMul(lane, stride)), align);
+      b_.CreateAlignedStore(each, b_.CreateGEP(element, cell, lane), align);
+    });
+    return b_.CreateLoad(type, cell);
+  }
+  Value* value = llvm::PoisonValue::get(type);
   for (int lane = 0; lane < lane_count; ++lane) {
     if (lane > 0) at = b_.CreateGEP(b_.getInt8Ty(), at, stride);
-    value = b_.CreateInsertElement(value, b_.CreateAlignedLoad(element, at, llvm::Align(size_of(dtype))), static_cast<std::uint64_t>(lane));
+    value = b_.CreateInsertElement(value, b_.CreateAlignedLoad(element, at, align), static_cast<std::uint64_t>(lane));
   }
   return value;
 }
 
-void KernelEmitter::store_each(Value* value, DType dtype, Value* at, Value* stride) {
+void KernelEmitter::store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask) {
+  llvm::Type* element = memory_type(context_, dtype, 1);
+  const llvm::Align align(size_of(dtype));
+  if (mask) {
+    auto* cell = stack_cell(value->getType(), "lanes");
+    b_.CreateStore(value, cell);
+    for_range(number(0), lanes_set(mask), 1, "lane", [&](Value* lane) {
+      Value* each = b_.CreateAlignedLoad(element, b_.CreateGEP(element, cell, lane), align);
+      b_.CreateAlignedStore(each, b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateMul(lane, stride)), align);
+    });
+    return;
+  }
   for (int lane = 0; lane < lane_count; ++lane) {
     if (lane > 0) at = b_.CreateGEP(b_.getInt8Ty(), at, stride);
-    b_.CreateAlignedStore(b_.CreateExtractElement(value, static_cast<std::uint64_t>(lane)), at, llvm::Align(size_of(dtype)));
+    b_.CreateAlignedStore(b_.CreateExtractElement(value, static_cast<std::uint64_t>(lane)), at, align);
   }
 }
 

@@ -1,0 +1,36 @@
+// What a vector loop is made of: ranges, addresses, masks, divisors.
+#pragma once
+#include <vector>
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "stride_class.h"
+
+namespace weft {
+
+// Where a load or store in a lanes loop reads: everything but the lane axis is in `base`.
+struct LaneAccess {
+  llvm::Value* base = nullptr;
+  llvm::Value* lane_stride = nullptr;   // bytes
+  llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, such as the same place in the next unit
+  Index period = 0;                     // > 0: of so many elements, over and over
+  StrideClass lane = StrideClass::unit;
+  bool stream = false;                  // whole vectors are stored past the caches
+};
+
+struct Range {
+  llvm::Value *begin, *end;
+};
+
+// Which lanes of each step lie inside the loop; empty: all.
+using Masks = std::vector<llvm::Value*>;
+inline llvm::Value* mask_of(const Masks& masks, int step) { return masks.empty() ? nullptr : masks[static_cast<std::size_t>(step)]; }
+
+// A divisor that does not change in a lanes loop: itself, its reciprocal, and how far the bits of |dividend| may lie above
+// those of 2^-90 for the fast quotient to be exact (0 if the divisor itself is out of range). With fast_math, instead, whether the
+// reciprocal is no normal number.
+struct InvariantDivisor {
+  llvm::Value *divisor = nullptr, *reciprocal = nullptr, *span = nullptr, *refused = nullptr;
+};
+
+}  // namespace weft
