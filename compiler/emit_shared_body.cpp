@@ -28,9 +28,7 @@ std::vector<KernelEmitter::Stop> KernelEmitter::stops_of(const Loop& loop, int s
     auto* load = std::get_if<Load>(&item);
     const DType dtype = program_.buffers[static_cast<std::size_t>(load ? load->buffer : std::get<Store>(item).buffer)].dtype;
     llvm::Type* type = llvm::ArrayType::get(memory_type(context_, dtype, lane_count), static_cast<unsigned>(steps));
-    auto* cell = stack_cell(type, "part");
-    b_.CreateStore(llvm::Constant::getNullValue(type), cell);
-    stops.push_back({&item, load != nullptr, dtype, cell, access->second.base});
+    stops.push_back({&item, load != nullptr, dtype, stack_cell(type, "part"), access->second.base});
   }
   return stops;
 }

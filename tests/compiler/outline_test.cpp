@@ -46,6 +46,27 @@ TEST_CASE("twelve inner loops are one function, more are cut into pieces") {
   CHECK(pieces_of(cut).calls == 0);
 }
 
+TEST_CASE("a few large inner loops are cut into pieces too, and several threads' parts of a module are one program") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+  const auto long_chain = [&](Expr value, int ops) {
+    for (int k = 0; k < ops; ++k) value = tanh(value * y + 0.25f * static_cast<float>(k % 3)) - x;
+    return value;
+  };
+  // Each sum is the start of the next loop: three loops of some three hundred instructions.
+  Expr last = x;
+  for (int k = 0; k < 3; ++k) last = x + expand_dims(sum(long_chain(last, 9), 1), 1) * 0.01f;
+  const Function large = compile({last, sum(last, 0)}, {x, y}, {.threads = 2, .verify = true}), small = compile({x + expand_dims(sum(long_chain(x, 1), 1), 1)}, {x, y});
+  for (const Dims& shape : {Dims{5, 70}, Dims{33, 16}, Dims{1, 3}}) {
+    const std::vector<Array> arguments{uniform(f32, shape), uniform(f32, shape, 2)};
+    const Graph& graph = large.final_graph();
+    const std::vector<Array> results = large(arguments), expected = interpret(graph, graph.outputs, graph.inputs, arguments, {}, compiled_math);
+    for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+  }
+  CHECK(pieces_of(large).functions >= 2);
+  CHECK(pieces_of(small).functions == 0);
+}
+
 // In a loop over j: a loop over k of fourteen loops and a chain of as many beside it. The inner pieces add to sums over j and k,
 // whose rows they get from the outer ones, and scalars of one piece are read in the next.
 TEST_CASE("pieces within pieces share folds with rows in scratch and hand on scalars") {

@@ -1,0 +1,63 @@
+// Long bodies are emitted once, for whole vectors and for the last part: nothing beyond an array is touched, results in the memory of an
+// operand are right, folds count the elements that are there.
+#include "bits.h"
+#include "guarded.h"
+
+using namespace weft;
+
+namespace {
+
+Array counted(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7919 % 211) / 64 - 1.5; });
+}
+
+Expr long_body(const Expr& x, const Expr& y) { return exp(tanh(x * y) - 0.5) * sigmoid(y) + x; }
+
+}  // namespace
+
+TEST_CASE("long bodies of every number of elements, in registers of every width") {
+  for (DType dtype : {f32, f64, f16})
+    for (int lanes : {4, 8, 16}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n"}), y = g.input("y", dtype, {"n"});
+      const Function f = compile({long_body(x, y), sum(long_body(x, y))}, {x, y}, {.threads = 1, .lanes = lanes, .verify = true});
+      const Graph& graph = f.final_graph();
+      for (Index n = 0; n <= 70; n += n < 36 ? 1 : 5) {
+        const std::vector<Array> arrays{counted(dtype, {n}), counted(dtype, {n})};
+        const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
+        CAPTURE(n);
+        for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+      }
+    }
+}
+
+TEST_CASE("rows that end anywhere: several folds, results in the memory of an operand, operands that repeat or stand still") {
+  for (Index m : {1, 15, 17, 33, 50, 1040}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"}), w = g.input("w", f32, {"n"}), b = g.input("b", u8, {"n", "m"});
+    const Expr z = long_body(x, y) * expand_dims(exp(w), 1) + cast(b, f32);
+    const std::vector<Array> arrays{counted(f32, {5, m}), counted(f32, {5, m}), counted(f32, {5}), counted(u8, {5, m})};
+    check_bits({z, sum(z, 1), max(z, 1), cast(greater(z, 0.5f), u8), softmax(z)}, {x, y, w, b}, arrays);
+    const Function f = compile({long_body(x, y)}, {x, y}, {.threads = 2, .verify = true});
+    const Array expected = f({arrays[0], arrays[1]})[0];
+    Array shared = arrays[0].copy();
+    f.run({shared, arrays[1]}, {shared});
+    CHECK(difference(shared, expected) == "");
+  }
+}
+
+#if defined(__linux__)
+TEST_CASE("arrays that end where memory ends") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), y = g.input("y", f32, {"n"});
+  const Function f = compile({long_body(x, y)}, {x, y}, {.threads = 1});
+  const Graph& graph = f.final_graph();
+  for (Index n : {1, 7, 16, 31, 40}) {
+    const Array a = counted(f32, {n}), b = counted(f32, {n});
+    const Array expected = interpret(graph, graph.outputs, graph.inputs, {a, b}, {}, compiled_math)[0];
+    const Array result = guarded(a, true);
+    f.run({guarded(a, true), guarded(b, true)}, {result});
+    CHECK(difference(result, expected) == "");
+  }
+}
+#endif
