@@ -119,7 +119,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   start_folds(loop, false);
   const int copies = jam_copies(loop);
   auto run = [&](Range part) {
-    Value* rest = is_tiled_by(loop) ? emit_tiles(loop, part.begin, part.end) : copies > 1 ? emit_jam(loop, part, copies) : part.begin;
+    Value* rest = is_tiled_by(loop) ? emit_tiles(loop, part.begin, part.end) : is_rolled_tile(loop) ? emit_rolled_tiles(loop, part.begin, part.end) : copies > 1 ? emit_jam(loop, part, copies) : part.begin;
     for_range(rest, part.end, 1, "serial", [&](Value* index) {
       axis_index_[axis] = index;
       emit_items(loop);
@@ -164,7 +164,9 @@ void KernelEmitter::emit_units(const Loop& root) {
     emit_items(root);
     return;
   }
-  Value* rest = root.var.part == Part::element && is_tiled_by(root) ? emit_tiles(root, begin, end) : begin;
+  Value* rest = begin;
+  if (root.var.part == Part::element && is_tiled_by(root)) rest = emit_tiles(root, begin, end);
+  else if (root.var.part == Part::element && is_rolled_tile(root)) rest = emit_rolled_tiles(root, begin, end);
   for_range(rest, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;
     if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));

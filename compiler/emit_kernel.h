@@ -152,6 +152,23 @@ class KernelEmitter {
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
 
+  // emit_rolled_tile.cpp
+  struct Square {
+    const Item* item;
+    bool is_load;
+    DType dtype;
+    int step;
+    LaneAccess access;
+    llvm::AllocaInst* cell;                     // sixteen vectors along the vector loop
+  };
+  bool is_rolled_tile(const Loop& outer) const;
+  std::vector<Square> squares_of(const Loop& outer, const Loop& lanes, Value* first);
+  Value* row_of(const Square& square, Value* row);
+  void load_square(const Square& square, Value* index);
+  void store_square(const Square& square, Value* index);
+  void emit_squares(const Loop& outer, const Loop& lanes, Value* first, const std::vector<Square>& squares, Value* index, const Masks& masks);
+  Value* emit_rolled_tiles(const Loop& outer, Value* begin, Value* end);
+
   // emit_table.cpp
   struct ByteFunction {
     const Item *load = nullptr, *store = nullptr;

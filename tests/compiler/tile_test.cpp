@@ -94,3 +94,17 @@ TEST_CASE("several loops over the rows of a tile, each reading across, with valu
     check_bits({var(t * y, 1), var(t * y, 0), permute_dims(y - max(t, {1}, true), {1, 0})}, {x, y}, arrays);
   }
 }
+
+TEST_CASE("large bodies go through squares in memory: operands and results that lie across, backwards too, values by row and by column") {
+  for (DType dtype : {f32, f64, f16})
+    for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{1, 40}, {15, 40}, {16, 16}, {17, 33}, {50, 131}, {130, 18}}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"m", "n"}), y = g.input("y", dtype, {"n", "m"}), w = g.input("w", dtype, {"n"}), v = g.input("v", dtype, {"m"});
+      const Expr t = permute_dims(x, {1, 0}) * 0.001, r = permute_dims(flip(x, 1), {1, 0}) * 0.002;
+      const Expr large = tanh(t * y) + exp(t - r) * sigmoid(y * 0.01 + v) * expand_dims(w, 1);
+      const std::vector<Array> arrays{counted(dtype, {m, n}), counted(dtype, {n, m}), counted(dtype, {n}), counted(dtype, {m})};
+      const Function f = check_bits({large, permute_dims(large, {1, 0})}, {x, y, w, v}, arrays, 3);
+      check_bits({large}, {x, y, w, v}, {Array(arrays[0].flip(0)), Array(arrays[1].flip(1)), arrays[2], arrays[3]});
+      if (n > 16 && m > 16) CHECK(f.llvm().find("square") != std::string::npos);
+    }
+}
