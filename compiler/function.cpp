@@ -100,10 +100,15 @@ std::shared_ptr<Function::State> make_state(Graph graph, const Options& options,
 std::shared_ptr<Function::State> Function::State::settled_for(const Bindings& bindings) const {
   Bindings thin = thin_extents ? thin_extents->in(bindings) : Bindings();
   const std::scoped_lock lock(mutex);
-  std::string key = fit_key(graph, bindings);
+  if (!decided_by_calls && thin.empty()) return latest_settled = nullptr;       // most calls: nothing to look for in the graph
+  const std::string fits = decided_by_calls ? fit_key(graph, bindings) : "";
+  std::string key = fits;
   for (const auto& [symbol, value] : thin) key += concat(' ', symbol, '=', value);
-  if (!thin.empty() && settled.size() >= most_settled && !settled.contains(key)) key = fit_key(graph, bindings), thin.clear();
-  if (!decided_by_calls && thin.empty()) return latest_settled = nullptr;
+  if (!thin.empty() && settled.size() >= most_settled && !settled.contains(key)) {
+    if (!decided_by_calls) return latest_settled = nullptr;
+    key = fits;
+    thin.clear();
+  }
   auto& state = settled[key];
   if (!state) {
     try {
