@@ -90,7 +90,8 @@ bool thin_extent_pays(Index extent, double elements) {
 }
 
 int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers) {
-  if (body <= small_body) return 4;
+  constexpr int few_constants = 4;               // in registers beside one value of each vector
+  if (body <= small_body) return 4 * registers_each + few_constants <= registers ? 4 : 2;
   if (body <= 48) return 2;
   if (body <= masked_only) return 16 * registers_each <= registers ? 2 : 1;
   if (long_functions) return 1;                  // their rare branches are code enough
@@ -100,6 +101,12 @@ int vectors_side_by_side(int body, bool long_functions, int registers_each, int 
 int whole_repetitions(int vectors, int repetition) {
   if (repetition > 8 || vectors == 1) return vectors;
   return repetition * std::max(1, (vectors + repetition / 2) / repetition);
+}
+
+int equal_parts(int vectors, Index total) {
+  for (int part = static_cast<int>(std::min<Index>(vectors, total)); 2 * part > std::min<Index>(vectors, total); --part)
+    if (total % part == 0) return part;
+  return vectors;
 }
 
 int elements_together(int body, bool ordered) {

@@ -120,6 +120,8 @@ inline constexpr int thin_bodies = 16 * tiled_body;   // the same of all copies 
 int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers);
 // The same where operands repeat after so many vectors: whole repetitions, so that these stay in registers.
 int whole_repetitions(int vectors, int repetition);
+// The same for `total` vectors: without a rest, if nearly as many divide them.
+int equal_parts(int vectors, Index total);
 
 // How many elements of a serial fold are worked on at once, so that its accumulators are loaded and stored once for all of them.
 int elements_together(int body, bool ordered);

@@ -13,7 +13,8 @@ namespace weft {
 
 using llvm::Value;
 
-// How many vectors run side by side: hides latencies. More cost compile time.
+// How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a
+// larger step leaves over is masked.
 int KernelEmitter::interleave(const Loop& loop) const {
   const int wanted = latency_steps(loop);
   int repetition = 1;                   // vectors until all repeating operands begin anew
@@ -22,7 +23,9 @@ int KernelEmitter::interleave(const Loop& loop) const {
       for (const Subscript& s : load->at)
         if (s.axis == loop.var.axis && s.period > 0)
           repetition = std::lcm(repetition, static_cast<int>(s.period / std::gcd(s.period, Index{lane_count})));
-  return whole_repetitions(wanted, repetition);
+  if (repetition > 1) return whole_repetitions(wanted, repetition);
+  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  return extent.is_number() && !program_.is_tiled(loop.var.axis) ? equal_parts(wanted, extent.constant() / lane_count) : wanted;
 }
 
 int KernelEmitter::latency_steps(const Loop& loop) const {
@@ -205,7 +208,8 @@ void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   codes_.push_back(code);
 }
 
-// Masked stores of processors without mask registers take tens of cycles: whole vectors go without. Returns where the rest begins.
+// Masks of processors without mask registers are vectors that take instructions to make, and stores with them tens of cycles: whole
+// vectors go without. Returns where the rest begins.
 Value* KernelEmitter::emit_single_vectors(const Loop& loop, Range range) {
   Value* rest = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(lane_count)));
   for_range(range.begin, rest, lane_count, "vector", [&](Value* index) { emit_lane_body(loop, index, 1, {}); });
@@ -238,8 +242,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     load_repeated(loop, range.begin, steps);
     for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
     repeated_.clear();
-    const bool stores = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Store>(item); });
-    if (steps > 1 && stores && loop.weight <= small_body && register_bytes() < 64) rest = emit_single_vectors(loop, {rest, range.end});
+    if (steps > 1 && loop.weight <= small_body && register_bytes() < 64) rest = emit_single_vectors(loop, {rest, range.end});
     if (exact) return;
   }
   const int last_steps = once ? steps : 1;

@@ -13,14 +13,18 @@ using llvm::Value;
 bool KernelEmitter::is_rolled_tile(const Loop& outer) const {
   constexpr int few = 8;                // instructions that are done again for each vector
   const Extent& extent = program_.axes[static_cast<std::size_t>(outer.var.axis)].extent;
+  if ((extent.is_number() && extent.constant() < lane_count) || outer.weight > few) return false;
   const auto loops = vector_loops(outer);
-  if (loops.size() != 1 || !outer.folds.empty() || !loops[0]->folds.empty() || outer.weight > few) return false;
-  if (extent.is_number() && extent.constant() < lane_count) return false;
+  if (loops.size() != 1 || !loops[0]->folds.empty() || loops[0]->weight > masked_only) return false;
   const Loop& lanes = *loops[0];
-  if (lanes.weight <= tiled_body || lanes.weight > masked_only) return false;
+  // Folds over the outer loop go on from row to row as they do without tiles.
+  const bool rows = std::all_of(outer.folds.begin(), outer.folds.end(), [&](int number_of_fold) {
+    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    return fold.row >= 0 && !fold.start;
+  });
+  if (!rows || !carries_only(lanes, outer.var.axis)) return false;
   const bool stores = std::all_of(outer.body.begin(), outer.body.end(), [](const Item& item) { return !std::holds_alternative<Store>(item) && !std::holds_alternative<Accumulate>(item); });
-  const bool folds = std::any_of(lanes.body.begin(), lanes.body.end(), [](const Item& item) { return std::holds_alternative<Accumulate>(item); });
-  return stores && !folds && std::any_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) { return lies_across(item, outer.var.axis, lanes.var.axis) != 0; });
+  return stores && std::any_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) { return lies_across(item, outer.var.axis, lanes.var.axis) != 0; });
 }
 
 // The items of a tile that lie across, with addresses for its first row, or its last one where rows run backwards.

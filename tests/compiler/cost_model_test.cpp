@@ -119,6 +119,14 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
       const int vectors = whole_repetitions(wanted, repetition);
       CHECK((wanted == 1 ? vectors == 1 : vectors % repetition == 0));
     }
+  for (int wanted : {1, 2, 3, 4})
+    for (Index total = 0; total <= 30; ++total) {
+      const int part = equal_parts(wanted, total);
+      CHECK((part >= 1 && part <= wanted));
+      if (total > 0 && total <= wanted) CHECK(part == total);
+    }
+  CHECK(equal_parts(4, 6) == 3);
+  CHECK(equal_parts(4, 7) == 4);
 }
 
 TEST_CASE("threads are woken for the longer the later they come, and as many as the work is worth") {

@@ -108,3 +108,16 @@ TEST_CASE("large bodies go through squares in memory: operands and results that 
       if (n > 16 && m > 16) CHECK(f.llvm().find("square") != std::string::npos);
     }
 }
+
+TEST_CASE("folds over the rows of a large body go on from square to square") {
+  for (DType dtype : {f32, f64})
+    for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{1, 40}, {17, 15}, {33, 17}, {50, 131}, {1030, 18}, {20, 1040}}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "m"}), w = g.input("w", dtype, {"m"});
+      const Expr large = tanh(x * 0.003) * sigmoid(y * 0.01) + exp(x * -0.001) * w;
+      const std::vector<Array> arrays{counted(dtype, {n, m}).copy(Order::f), counted(dtype, {n, m}).copy(Order::f), counted(dtype, {m})};
+      const Function f = check_bits({large, sum(large, 1), max(large * y, 1), sum(large * x)}, {x, y, w}, arrays, 3);
+      if (n > 16 && m > 16 && n < 1030) CHECK(f.llvm().find("square") != std::string::npos);
+      check_bits({large, sum(large, 0), min(large, 0)}, {x, y, w}, arrays);
+    }
+}
