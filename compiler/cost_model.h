@@ -127,6 +127,7 @@ int equal_parts(int vectors, Index total);
 int elements_together(int body, bool ordered);
 
 inline constexpr Index most_tables = 4;          // of 256 bytes, four registers each
+inline constexpr Index table_entries = 256;
 inline constexpr int table_pays = 16;            // cost of what lookups replace: three or four instructions for sixty-four results
 inline constexpr int table_in_memory_pays = 32;  // the same where sixteen results take sixteen cycles
 

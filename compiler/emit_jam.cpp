@@ -81,7 +81,7 @@ bool KernelEmitter::is_thin(const Loop& serial) const {
   Index weight = 0;
   bool pays = false;
   for (const Loop* lanes : vector_loops(serial)) {
-    if (!carries_only(*lanes, axis)) return false;
+    if (!carries_only(*lanes, axis) || byte_function(*lanes)) return false;
     weight += lanes->weight;
     for (const Item& item : lanes->body) {
       auto* accumulate = std::get_if<Accumulate>(&item);

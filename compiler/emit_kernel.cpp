@@ -55,6 +55,7 @@ void KernelEmitter::begin_function(const std::string& name) {
   axis_index_.assign(program_.axes.size(), nullptr);
   folds_.assign(program_.folds.size(), {});
   fetches_.assign(program_.buffers.size(), {});
+  early_tables_.clear();
 }
 
 void KernelEmitter::end_function() {
@@ -164,6 +165,7 @@ void KernelEmitter::emit_units(const Loop& root) {
     emit_items(root);
     return;
   }
+  make_early_tables(root);
   Value* rest = begin;
   if (root.var.part == Part::element && is_tiled_by(root)) rest = emit_tiles(root, begin, end);
   else if (root.var.part == Part::element && is_rolled_tile(root)) rest = emit_rolled_tiles(root, begin, end);

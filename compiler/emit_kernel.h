@@ -103,6 +103,7 @@ class KernelEmitter {
   void open_accesses(const Loop& loop);
   Value* next_row_of(const Load& load);
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
+  StrideClass lane_class(int buffer, const std::vector<Subscript>& at, int axis) const;
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
   bool masks_by_branches(DType dtype) const;
@@ -173,6 +174,7 @@ class KernelEmitter {
   struct ByteFunction {
     const Item *load = nullptr, *store = nullptr;
     Index tables = 1;
+    bool in_registers = false;                  // where there are instructions for it
   };
   std::optional<ByteFunction> byte_function(const Loop& loop) const;
   void fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase);
@@ -180,7 +182,18 @@ class KernelEmitter {
   Value* look_up(Value* bytes, const std::vector<Value*>& tables, int first);
   Value* look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Range range);
   Value* look_up_in_memory(const ByteFunction& function, Value* memory, Range range);
+  Value* look_up_range(const Loop& loop, const ByteFunction& function, Value* memory, Range range);
   Value* emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range);
+
+  // emit_early_table.cpp
+  struct EarlyTables {
+    llvm::Function* function;                   // where they are
+    Value *memory, *ready;                      // ready: whether they were made
+    int axis;                                   // a table for each element of it; -1: one
+  };
+  void make_early_tables(const Loop& root);
+  void make_early_table(const std::vector<const Loop*>& path, Value* iterations);
+  const EarlyTables* early_tables(const Loop& loop) const;
 
   // emit_divide.cpp
   const InvariantDivisor& invariant_divisor(const Arg& divisor);
@@ -274,6 +287,7 @@ class KernelEmitter {
   Value* unit_ = nullptr;
   Range tile_{};                                // the current unit of the root axis, or the current block of it
   std::vector<FoldState> folds_;
+  std::unordered_map<const Loop*, EarlyTables> early_tables_;
   std::vector<LoopCode> codes_;                 // of the vector loops so far
   std::set<const Loop*> noted_;
 };

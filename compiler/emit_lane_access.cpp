@@ -40,17 +40,24 @@ Value* KernelEmitter::next_row_of(const Load& load) {
   return nullptr;
 }
 
+// How far neighbours along the axis are apart.
+StrideClass KernelEmitter::lane_class(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
+  StrideClass found = StrideClass::zero;
+  for (std::size_t d = 0; d < at.size(); ++d)
+    if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffers[static_cast<std::size_t>(number_of_buffer)], d), at[d].step);
+  return found;
+}
+
 // The address without the lane axis' own term, made before the loop.
 LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
   LaneAccess access;
   access.base = address(number_of_buffer, at, axis);
-  access.lane = StrideClass::zero;
+  access.lane = lane_class(number_of_buffer, at, axis);
   for (std::size_t d = 0; d < at.size(); ++d) {
     if (at[d].axis != axis) continue;
     access.lane_stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
     access.period = at[d].period;
-    access.lane = at[d].period > 0 ? StrideClass::other : times(class_of(buffer, d), at[d].step);
     if (at[d].period == 0 && at[d].step != 1) access.lane_stride = b_.CreateMul(number(at[d].step), access.lane_stride);
   }
   return access;

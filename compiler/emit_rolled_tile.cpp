@@ -17,6 +17,7 @@ bool KernelEmitter::is_rolled_tile(const Loop& outer) const {
   const auto loops = vector_loops(outer);
   if (loops.size() != 1 || !loops[0]->folds.empty() || loops[0]->weight > masked_only) return false;
   const Loop& lanes = *loops[0];
+  if (byte_function(lanes)) return false;
   // Folds over the outer loop go on from row to row as they do without tiles.
   const bool rows = std::all_of(outer.folds.begin(), outer.folds.end(), [&](int number_of_fold) {
     const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];

@@ -1,6 +1,8 @@
 // Functions of one byte, such as the tone curve of an image: the 256 results are made once, by the loop's own instructions, and then
 // looked up: in registers, sixty-four at a time, or one by one in memory on processors that cannot. With operands that repeat there is a
 // table for each of their elements.
+#include <algorithm>
+
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "emit_kernel.h"
@@ -11,14 +13,15 @@ namespace weft {
 using llvm::Value;
 
 namespace {
-constexpr int entries = 256, bytes_each = 64;
+constexpr int bytes_each = 64;
 constexpr Index in_memory = 8;          // lookups in memory of one iteration, for each table
 }  // namespace
 
-// The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups are impossible or do not pay.
+// The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups do not pay.
 std::optional<KernelEmitter::ByteFunction> KernelEmitter::byte_function(const Loop& loop) const {
   if (!loop.folds.empty() || !jam_.empty()) return {};
   ByteFunction found;
+  found.in_registers = permutes_bytes();
   int cost = 0;
   for (const Item& item : loop.body) {
     auto* load = std::get_if<Load>(&item);
@@ -26,24 +29,26 @@ std::optional<KernelEmitter::ByteFunction> KernelEmitter::byte_function(const Lo
     if (auto* compute = std::get_if<Compute>(&item)) {
       cost += op_cost(compute->op);
     } else if (load || store) {
-      const auto at = accesses_.find(&item);
-      if (at == accesses_.end()) return {};
-      const LaneAccess& access = at->second;
-      const DType dtype = program_.buffers[static_cast<std::size_t>(load ? load->buffer : store->buffer)].dtype;
-      if (load && access.period > 0) {
-        if (found.tables != 1 && found.tables != access.period) return {};
-        found.tables = access.period;
+      const int number_of_buffer = load ? load->buffer : store->buffer;
+      const auto& at = load ? load->at : store->at;
+      const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+      if (buffer.place == Place::index || (load && load->guarded)) return {};
+      const auto repeats = std::find_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis && s.period > 0; });
+      if (load && repeats != at.end()) {
+        if (found.tables != 1 && found.tables != repeats->period) return {};
+        found.tables = repeats->period;
         continue;
       }
       const Item*& single = load ? found.load : found.store;
-      const bool in_reach = load ? is_known(access.lane) && access.lane != StrideClass::zero : access.lane == StrideClass::unit;
-      if (single || size_of(dtype) != 1 || (load && is_boolean(dtype)) || !in_reach) return {};
+      const StrideClass lane = lane_class(number_of_buffer, at, loop.var.axis);
+      if (single || size_of(buffer.dtype) != 1 || (load && is_boolean(buffer.dtype)) || lane == StrideClass::zero) return {};
+      if (load ? !is_known(lane) : lane != StrideClass::unit) found.in_registers = false;
       single = &item;
     } else {
       return {};
     }
   }
-  if (!found.load || !found.store || found.tables > most_tables || cost < (permutes_bytes() ? table_pays : table_in_memory_pays)) return {};
+  if (!found.load || !found.store || found.tables > most_tables || cost < (found.in_registers ? table_pays : table_in_memory_pays)) return {};
   return found;
 }
 
@@ -51,7 +56,7 @@ bool KernelEmitter::permutes_bytes() const { return has_feature("+avx512vbmi"); 
 
 // The loop's results for all bytes, with element `phase` of the operands that repeat.
 void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase) {
-  for_range(number(0), number(entries), lane_count, "entries", [&](Value* entry) {
+  for_range(number(0), number(table_entries), lane_count, "entries", [&](Value* entry) {
     for (const Item& item : loop.body) {
       if (auto* load = std::get_if<Load>(&item)) {
         const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
@@ -113,33 +118,49 @@ Value* KernelEmitter::look_up_in_registers(const Loop& loop, const ByteFunction&
   return end;
 }
 
-// The same through tables in memory.
+// The same through tables in memory, of elements that may lie anywhere.
 Value* KernelEmitter::look_up_in_memory(const ByteFunction& function, Value* memory, Range range) {
   const Index stride = in_memory * function.tables;
   Value* end = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
-  const auto byte_at = [&](Value* base, Value* offset) { return b_.CreateGEP(b_.getInt8Ty(), base, offset); };
+  const auto byte_at = [&](const Item* item, Value* index) {
+    const LaneAccess& access = accesses_.at(item);
+    return b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(index, access.lane_stride));
+  };
   for_range(range.begin, end, stride, "lookups", [&](Value* index) {
     for (Index k = 0; k < stride; ++k) {
       Value* at = b_.CreateAdd(index, number(k));
-      Value* byte = b_.CreateLoad(b_.getInt8Ty(), lane_address(accesses_.at(function.load), DType::u8, at, 0));
-      Value* entry = b_.CreateAdd(b_.CreateZExt(byte, b_.getInt64Ty()), number(k % function.tables * entries));
-      b_.CreateStore(b_.CreateLoad(b_.getInt8Ty(), byte_at(memory, entry)), byte_at(accesses_.at(function.store).base, at));
+      Value* byte = b_.CreateLoad(b_.getInt8Ty(), byte_at(function.load, at));
+      Value* entry = b_.CreateAdd(b_.CreateZExt(byte, b_.getInt64Ty()), number(k % function.tables * table_entries));
+      b_.CreateStore(b_.CreateLoad(b_.getInt8Ty(), b_.CreateGEP(b_.getInt8Ty(), memory, entry)), byte_at(function.store, at));
     }
   });
   return end;
 }
 
-// Where the range is long enough to pay for tables, runs all of it but a rest. Returns where that begins.
+Value* KernelEmitter::look_up_range(const Loop& loop, const ByteFunction& function, Value* memory, Range range) {
+  if (function.in_registers) range.begin = look_up_in_registers(loop, function, memory, range);
+  return look_up_in_memory(function, memory, range);
+}
+
+// Where there are tables, or the range is long enough to pay for them, runs all of it but a rest. Returns where that begins.
 Value* KernelEmitter::emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range) {
   auto* rest = stack_cell(b_.getInt64Ty(), "rest");
   b_.CreateStore(range.begin, rest);
-  if_then(b_.CreateICmpSGE(b_.CreateSub(range.end, range.begin), number(2 * entries * function.tables)), "tables", [&] {
-    auto* memory = stack_cell(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<std::uint64_t>(entries * function.tables)), "tables");
+  if (const EarlyTables* early = early_tables(loop)) {
+    if_then(early->ready, "tables", [&] {
+      Value* table = early->axis < 0 ? number(0) : axis_index_[static_cast<std::size_t>(early->axis)];
+      Value* memory = b_.CreateGEP(b_.getInt8Ty(), early->memory, b_.CreateMul(table, number(table_entries)));
+      b_.CreateStore(look_up_range(loop, function, memory, range), rest);
+    });
+    return b_.CreateLoad(b_.getInt64Ty(), rest);
+  }
+  if_then(b_.CreateICmpSGE(b_.CreateSub(range.end, range.begin), number(2 * table_entries * function.tables)), "tables", [&] {
+    auto* memory = stack_cell(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<std::uint64_t>(table_entries * function.tables)), "tables");
     for_range(number(0), number(function.tables), 1, "table", [&](Value* table) {
       Value* phase = b_.CreateURem(b_.CreateAdd(range.begin, table), number(function.tables));
-      fill_table(loop, function, b_.CreateGEP(b_.getInt8Ty(), memory, b_.CreateMul(table, number(entries))), phase);
+      fill_table(loop, function, b_.CreateGEP(b_.getInt8Ty(), memory, b_.CreateMul(table, number(table_entries))), phase);
     });
-    b_.CreateStore(permutes_bytes() ? look_up_in_registers(loop, function, memory, range) : look_up_in_memory(function, memory, range), rest);
+    b_.CreateStore(look_up_range(loop, function, memory, range), rest);
   });
   return b_.CreateLoad(b_.getInt64Ty(), rest);
 }
