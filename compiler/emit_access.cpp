@@ -63,28 +63,43 @@ Value* KernelEmitter::stride_bytes(const Buffer& buffer, int slot, std::size_t d
   return size(stride);
 }
 
-Value* KernelEmitter::index_of(const Buffer& buffer, const Subscript& subscript, int skip_axis) {
-  Value* start = size(subscript.start);
-  if (subscript.axis < 0 || subscript.axis == skip_axis) {
-    const bool relative = subscript.axis >= 0 && buffer.place == Place::row && program_.is_tiled(subscript.axis);
-    return relative ? b_.CreateSub(start, tile_.begin) : start;
+// Copies of a body that run side by side differ by numbers: those stay apart, so that the rest is common to all, and they become
+// displacements of instructions.
+KernelEmitter::Position KernelEmitter::position_of(const Buffer& buffer, const Subscript& subscript, int skip_axis) {
+  const bool relative = subscript.axis >= 0 && buffer.place == Place::row && program_.is_tiled(subscript.axis);
+  Position position;
+  if (subscript.axis >= 0 && subscript.axis != skip_axis) {
+    position.variable = axis_index_[static_cast<std::size_t>(subscript.axis)];
+    if (subscript.period > 0) return {b_.CreateURem(position.variable, number(subscript.period)), 0};
+    if (auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(position.variable); sum && sum->getOpcode() == llvm::Instruction::Add)
+      if (auto* apart = llvm::dyn_cast<llvm::ConstantInt>(sum->getOperand(1))) {
+        position.variable = sum->getOperand(0);
+        position.constant = apart->getSExtValue() * subscript.step;
+      }
   }
-  Value* index = axis_index_[static_cast<std::size_t>(subscript.axis)];
-  if (subscript.period > 0) return b_.CreateURem(index, number(subscript.period));
-  if (buffer.place == Place::row && program_.is_tiled(subscript.axis)) index = b_.CreateSub(index, tile_.begin);
-  return b_.CreateAdd(start, b_.CreateMul(index, number(subscript.step)));
+  if (relative) position.variable = position.variable ? b_.CreateSub(position.variable, tile_.begin) : b_.CreateNeg(tile_.begin);
+  if (position.variable && subscript.step != 1 && subscript.axis != skip_axis) position.variable = b_.CreateMul(position.variable, number(subscript.step));
+  if (subscript.start.is_number()) position.constant += subscript.start.constant();
+  else position.variable = position.variable ? b_.CreateAdd(size(subscript.start), position.variable) : size(subscript.start);
+  return position;
 }
 
 // The address at the current iteration; the term of `skip_axis` is left out, but not its start.
 Value* KernelEmitter::address(int number_of_buffer, const std::vector<Subscript>& at, int skip_axis) {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  Value* base = base_of(number_of_buffer);
-  Value* offset = number(0);
-  for (std::size_t d = 0; d < at.size(); ++d)
-    offset = b_.CreateAdd(offset, b_.CreateMul(index_of(buffer, at[d], skip_axis), stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d)));
+  Value *base = base_of(number_of_buffer), *offset = number(0);
+  Index constant = 0;                   // in bytes
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    Value* stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
+    Position position = position_of(buffer, at[d], skip_axis);
+    if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(stride)) constant += position.constant * known->getSExtValue();
+    else if (position.constant != 0) position.variable = position.variable ? b_.CreateAdd(position.variable, number(position.constant)) : number(position.constant);
+    if (position.variable) offset = b_.CreateAdd(offset, b_.CreateMul(position.variable, stride));
+  }
   if (buffer.place == Place::partial)
     offset = b_.CreateAdd(offset, b_.CreateMul(unit_, size(row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype))))));
-  return b_.CreateGEP(b_.getInt8Ty(), base, offset);
+  Value* at_first = b_.CreateGEP(b_.getInt8Ty(), base, offset);
+  return constant == 0 ? at_first : b_.CreateConstGEP1_64(b_.getInt8Ty(), at_first, static_cast<std::uint64_t>(constant));
 }
 
 Value* KernelEmitter::from_memory(Value* value, DType dtype) {

@@ -189,6 +189,7 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
 // The slot of the current element of an ordered fold whose slots are in memory.
 Value* KernelEmitter::fold_slot(const Fold& fold, const FoldState& state) {
   if (state.slots == 1) return number(0);
+  if (tiled_by_ == fold.axis && !jam_.empty()) return number(static_cast<Index>(jam_copy_) % state.slots);    // tiles begin at slot 0
   return b_.CreateAnd(axis_index_[static_cast<std::size_t>(fold.axis)], number(state.slots - 1));
 }
 

@@ -110,7 +110,9 @@ void KernelEmitter::emit_item(const Item& item) {
 }
 
 void KernelEmitter::emit_serial(const Loop& loop) {
-  if (is_thin(loop)) return emit_thin(loop);
+  const Outer outer = outer_of(loop);
+  const Together how = together(loop, outer);
+  if (how == Together::thin) return emit_thin(loop, outer);
   const auto axis = static_cast<std::size_t>(loop.var.axis);
   const Range range = range_of(loop.var.axis);
   bool ordered = false;
@@ -118,9 +120,8 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   const bool leaves = ordered && !fits_one_leaf(loop.var.axis);
   open_folds(loop, leaves);
   start_folds(loop, false);
-  const int copies = jam_copies(loop);
   auto run = [&](Range part) {
-    Value* rest = is_tiled_by(loop) ? emit_tiles(loop, part.begin, part.end) : is_rolled_tile(loop) ? emit_rolled_tiles(loop, part.begin, part.end) : copies > 1 ? emit_jam(loop, part, copies) : part.begin;
+    Value* rest = emit_several(loop, outer, how, part);
     for_range(rest, part.end, 1, "serial", [&](Value* index) {
       axis_index_[axis] = index;
       emit_items(loop);
@@ -167,8 +168,10 @@ void KernelEmitter::emit_units(const Loop& root) {
   }
   make_early_tables(root);
   Value* rest = begin;
-  if (root.var.part == Part::element && is_tiled_by(root)) rest = emit_tiles(root, begin, end);
-  else if (root.var.part == Part::element && is_rolled_tile(root)) rest = emit_rolled_tiles(root, begin, end);
+  if (root.var.part == Part::element) {
+    const Outer outer = outer_of(root);
+    rest = emit_several(root, outer, together(root, outer), {begin, end});
+  }
   for_range(rest, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;
     if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));

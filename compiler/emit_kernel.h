@@ -127,17 +127,34 @@ class KernelEmitter {
   Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
   void fetch_lines(Value* at, Value* distance, Index bytes);
 
-  // emit_jam.cpp
-  int jam_copies(const Loop& serial) const;
-  Value* emit_jam(const Loop& serial, Range range, int copies);
+  // emit_outer.cpp: how several elements of a loop around vector loops are worked on at once
+  enum class Together { none, thin, tiles, squares, jam };
+  struct Outer {
+    std::vector<const Loop*> loops;             // the vector loops of the body; none: its elements cannot run side by side
+    int weight = 0;                             // of all of them
+    bool across = false;                        // one reads or writes an array that lies across it
+    bool scans = false, rows = false, scalars = false;                       // folds of the outer loop: states; with values in rows, or not
+    bool folds_lanes = false, folds_outer = false, folds_others = false;     // folds that vector loops add to: over themselves, the outer loop, others
+    bool ordered = false;                       // one of the last two
+    bool stores = false;
+  };
   std::vector<const Loop*> vector_loops(const Loop& outer) const;
-  bool carries_only(const Loop& lanes, int other_axis) const;
+  Outer outer_of(const Loop& loop) const;
+  bool is_thin(const Loop& loop, const Outer& outer) const;
+  bool is_tiled(const Outer& outer) const;
+  bool is_rolled_tile(const Loop& loop, const Outer& outer) const;
+  bool is_jam(const Loop& loop, const Outer& outer) const;
+  Together together(const Loop& loop, const Outer& outer) const;
+  Value* emit_several(const Loop& loop, const Outer& outer, Together how, Range range);
+  Value* whole_part(Range range, Index size) { return b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-size))); }
+
+  // emit_jam.cpp
+  Value* emit_jam(const Loop& serial, Range range, int copies);
   void exchange(JamCopy& copy);
   template <class Body> void each_copy(Body body);
   bool is_carried_row(int buffer, const Loop& lanes) const;
   void emit_together(const Loop& outer, Value* first, int copies, Index spacing);
-  bool is_thin(const Loop& serial) const;
-  void emit_thin(const Loop& serial);
+  void emit_thin(const Loop& serial, const Outer& outer);
   Value* across_slots(const Fold& fold, std::vector<Value*> slots);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
   bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
@@ -146,8 +163,7 @@ class KernelEmitter {
   // emit_tile.cpp
   int lies_across(int buffer, const std::vector<Subscript>& at, int outer, int lanes) const;
   int lies_across(const Item& item, int outer, int lanes) const;
-  bool is_tiled_by(const Loop& outer) const;
-  Value* emit_tiles(const Loop& outer, Value* begin, Value* end);
+  Value* emit_tiles(const Loop& outer, Range range);
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
@@ -162,13 +178,12 @@ class KernelEmitter {
     LaneAccess access;
     llvm::AllocaInst* cell;                     // sixteen vectors along the vector loop
   };
-  bool is_rolled_tile(const Loop& outer) const;
   std::vector<Square> squares_of(const Loop& outer, const Loop& lanes, Value* first);
   Value* row_of(const Square& square, Value* row);
   void load_square(const Square& square, Value* index);
   void store_square(const Square& square, Value* index);
   void emit_squares(const Loop& outer, const Loop& lanes, Value* first, const std::vector<Square>& squares, Value* index, const Masks& masks);
-  Value* emit_rolled_tiles(const Loop& outer, Value* begin, Value* end);
+  Value* emit_rolled_tiles(const Loop& outer, const Loop& lanes, Range range);
 
   // emit_table.cpp
   struct ByteFunction {
@@ -232,7 +247,11 @@ class KernelEmitter {
   Value* scratch_at(const Extent& offset);
   StrideClass class_of(const Buffer& buffer, std::size_t dim) const;
   Value* stride_bytes(const Buffer& buffer, int slot, std::size_t dim);
-  Value* index_of(const Buffer& buffer, const Subscript& subscript, int skip_axis);
+  struct Position {                             // an index: the sum of both
+    Value* variable = nullptr;                  // null: nothing
+    Index constant = 0;
+  };
+  Position position_of(const Buffer& buffer, const Subscript& subscript, int skip_axis);
   Value* address(int buffer, const std::vector<Subscript>& at, int skip_axis = -2);
   Value* scalar_load(const Load& load);
   void scalar_store(const Store& store);

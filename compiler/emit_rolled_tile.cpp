@@ -10,24 +10,6 @@ namespace weft {
 
 using llvm::Value;
 
-bool KernelEmitter::is_rolled_tile(const Loop& outer) const {
-  constexpr int few = 8;                // instructions that are done again for each vector
-  const Extent& extent = program_.axes[static_cast<std::size_t>(outer.var.axis)].extent;
-  if ((extent.is_number() && extent.constant() < lane_count) || outer.weight > few) return false;
-  const auto loops = vector_loops(outer);
-  if (loops.size() != 1 || !loops[0]->folds.empty() || loops[0]->weight > masked_only) return false;
-  const Loop& lanes = *loops[0];
-  if (byte_function(lanes)) return false;
-  // Folds over the outer loop go on from row to row as they do without tiles.
-  const bool rows = std::all_of(outer.folds.begin(), outer.folds.end(), [&](int number_of_fold) {
-    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
-    return fold.row >= 0 && !fold.start;
-  });
-  if (!rows || !carries_only(lanes, outer.var.axis)) return false;
-  const bool stores = std::all_of(outer.body.begin(), outer.body.end(), [](const Item& item) { return !std::holds_alternative<Store>(item) && !std::holds_alternative<Accumulate>(item); });
-  return stores && std::any_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) { return lies_across(item, outer.var.axis, lanes.var.axis) != 0; });
-}
-
 // The items of a tile that lie across, with addresses for its first row, or its last one where rows run backwards.
 std::vector<KernelEmitter::Square> KernelEmitter::squares_of(const Loop& outer, const Loop& lanes, Value* first) {
   std::vector<Square> squares;
@@ -94,20 +76,19 @@ void KernelEmitter::emit_squares(const Loop& outer, const Loop& lanes, Value* fi
     if (!square.is_load) store_square(square, index);
 }
 
-// The loop over [begin, end), in whole tiles; returns where the rest begins.
-Value* KernelEmitter::emit_rolled_tiles(const Loop& outer, Value* begin, Value* end) {
-  Value* rest = b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), number(-lane_count)));
-  const Loop& lanes = *vector_loops(outer)[0];
-  const Range range = range_of(lanes.var.axis);
-  Value* whole = b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-lane_count)));
+// The range, in whole tiles; returns where the rest begins.
+Value* KernelEmitter::emit_rolled_tiles(const Loop& outer, const Loop& lanes, Range range) {
+  Value* rest = whole_part(range, lane_count);
+  const Range along = range_of(lanes.var.axis);
+  Value* whole = whole_part(along, lane_count);
   tiled_by_ = outer.var.axis;
   note_code(lanes, 1, false);
-  for_range(begin, rest, lane_count, "tile", [&](Value* first) {
+  for_range(range.begin, rest, lane_count, "tile", [&](Value* first) {
     const auto squares = squares_of(outer, lanes, first);
-    for_range(range.begin, whole, lane_count, "square", [&](Value* index) { emit_squares(outer, lanes, first, squares, index, {}); });
+    for_range(along.begin, whole, lane_count, "square", [&](Value* index) { emit_squares(outer, lanes, first, squares, index, {}); });
     if (ends_in_whole_vectors(lanes, lane_count)) return;
-    for_range(whole, range.end, lane_count, "part", [&](Value* index) {
-      part_ = b_.CreateSub(range.end, index);
+    for_range(whole, along.end, lane_count, "part", [&](Value* index) {
+      part_ = b_.CreateSub(along.end, index);
       emit_squares(outer, lanes, first, squares, index, first_lanes(part_, 1));
       part_ = nullptr;
     });

@@ -44,26 +44,6 @@ int KernelEmitter::lies_across(const Item& item, int outer, int lanes) const {
   return 0;
 }
 
-// Whether the body of this loop is vector loops that read or write an array lying across them. States of scans go from copy to copy in
-// registers; folds over this loop whose values have rows are emit_jam's.
-bool KernelEmitter::is_tiled_by(const Loop& outer) const {
-  const Extent& extent = program_.axes[static_cast<std::size_t>(outer.var.axis)].extent;
-  if (extent.is_number() && extent.constant() < lane_count) return false;
-  const auto loops = vector_loops(outer);
-  const auto fold_of = [&](int fold) -> const Fold& { return program_.folds[static_cast<std::size_t>(fold)]; };
-  const bool scans = std::any_of(outer.folds.begin(), outer.folds.end(), [&](int fold) { return fold_of(fold).start.has_value(); });
-  if (scans && (loops.size() != 1 || !loops[0]->folds.empty())) return false;
-  if (!scans && std::any_of(outer.folds.begin(), outer.folds.end(), [&](int fold) { return fold_of(fold).row >= 0; })) return false;
-  int weight = 0;
-  bool across = false;
-  for (const Loop* lanes : loops) {
-    if (!carries_only(*lanes, scans ? outer.var.axis : -1)) return false;
-    weight += lanes->weight;
-    across |= std::any_of(lanes->body.begin(), lanes->body.end(), [&](const Item& item) { return lies_across(item, outer.var.axis, lanes->var.axis) != 0; });
-  }
-  return across && weight <= tiled_body;
-}
-
 // Rows of states that all copies of a tile change in turn stay in registers: what a copy stores is what the next one loads.
 bool KernelEmitter::is_carried_row(int number_of_buffer, const Loop& lanes) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
@@ -71,10 +51,10 @@ bool KernelEmitter::is_carried_row(int number_of_buffer, const Loop& lanes) cons
 }
 
 // The loop over [begin, end), in whole tiles; returns where the rest begins.
-Value* KernelEmitter::emit_tiles(const Loop& outer, Value* begin, Value* end) {
-  Value* rest = b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), number(-lane_count)));
+Value* KernelEmitter::emit_tiles(const Loop& outer, Range range) {
+  Value* rest = whole_part(range, lane_count);
   tiled_by_ = outer.var.axis;
-  for_range(begin, rest, lane_count, "tile", [&](Value* first) { emit_together(outer, first, lane_count, 1); });
+  for_range(range.begin, rest, lane_count, "tile", [&](Value* first) { emit_together(outer, first, lane_count, 1); });
   tiled_by_ = -1;
   return rest;
 }
