@@ -10,11 +10,6 @@
 
 namespace weft {
 
-inline constexpr int lane_count = 16;
-
-// Stride classes of the arrays a program touches, by node and dimension; nodes not listed are contiguous (c).
-using StrideClasses = std::unordered_map<NodeId, std::vector<StrideClass>>;
-
 // What of Options shapes the code.
 struct CodeOptions {
   int lanes = 0;

@@ -45,12 +45,6 @@ Value* KernelEmitter::base_of(int number_of_buffer) {
   return slot_base(slots_[k]);
 }
 
-StrideClass KernelEmitter::class_of(const Buffer& buffer, std::size_t dim) const {
-  if (buffer.place == Place::argument || buffer.place == Place::result)
-    if (auto found = classes_.find(buffer.node); found != classes_.end()) return found->second[dim];
-  return dim == (buffer.order == Order::c ? buffer.extents.size() - 1 : 0) ? StrideClass::unit : StrideClass::other;
-}
-
 Value* KernelEmitter::stride_bytes(const Buffer& buffer, int slot, std::size_t dim) {
   const Index bytes = static_cast<Index>(size_of(buffer.dtype));
   if (buffer.place == Place::argument || buffer.place == Place::result) {

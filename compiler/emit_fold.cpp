@@ -8,11 +8,6 @@ namespace weft {
 
 using llvm::Value;
 
-bool KernelEmitter::fits_one_leaf(int axis) const {
-  const Extent& extent = program_.axes[static_cast<std::size_t>(axis)].extent;
-  return program_.is_tiled(axis) || (extent.is_number() && extent.constant() <= fold_leaf);
-}
-
 void KernelEmitter::call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args) {
   std::vector<llvm::Type*> types;
   for (Value* arg : args) types.push_back(arg->getType());
@@ -33,7 +28,7 @@ void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
       while (state.slots > 1 && state.slots / 2 >= extent.constant()) state.slots /= 2;     // units change nothing
     const bool stack = leaves && fold.ordered;
     if (loop.mark == Mark::lanes) {
-      const int steps = fold.ordered ? 1 : interleave(loop);
+      const int steps = fold.ordered ? 1 : steps_of(loop);
       for (int step = 0; step < steps; ++step) state.registers.push_back(stack_cell(register_type(context_, fold.dtype, lane_count), "acc"));
       open_extreme(fold, state);
       if (stack) state.cell = stack_cell(memory_type(context_, fold.dtype, 1), "leaf");

@@ -10,7 +10,7 @@ namespace weft {
 using llvm::Value;
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
-    : module_(module), context_(module.getContext()), program_(program), classes_(classes), plan_(plan), features_(host_features(options.lanes)),
+    : LoopChoices(program, classes, host_features(options.lanes)), module_(module), context_(module.getContext()), plan_(plan),
       fast_math_(options.fast_math), stream_(options.stream), calls_(options.calls), machine_(options.machine), b_(context_), entry_(context_) {
   for (const Buffer& buffer : program.buffers) {
     const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
@@ -106,6 +106,16 @@ void KernelEmitter::emit_item(const Item& item) {
     const llvm::Align align(size_of(fold.dtype));
     Value* old = from_memory(b_.CreateAlignedLoad(type, place, align), fold.dtype);
     b_.CreateAlignedStore(to_memory(emit_combine(b_, fold.accumulator, fold.dtype, old, scalar(accumulate.value)), fold.dtype), place, align);
+  }
+}
+
+// As much of the range as goes together; returns where the rest begins.
+Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Together how, Range range) {
+  switch (how) {
+    case Together::tiles: return emit_tiles(loop, range);
+    case Together::squares: return emit_rolled_tiles(loop, *outer.loops[0], range);
+    case Together::jam: return emit_jam(loop, range, elements_together(outer.weight, outer.ordered));
+    default: return range.begin;
   }
 }
 

@@ -12,10 +12,11 @@
 #include "emit_op.h"
 #include "fold_support.h"
 #include "jit.h"
+#include "loop_choices.h"
 
 namespace weft {
 
-class KernelEmitter {
+class KernelEmitter : private LoopChoices {
  public:
   KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
   void emit();
@@ -52,11 +53,12 @@ class KernelEmitter {
   void emit_units(const Loop& root);
   void emit_item(const Item& item);
   void emit_serial(const Loop& loop);
+  Value* emit_several(const Loop& loop, const Outer& outer, Together how, Range range);
+  Value* whole_part(Range range, Index size) { return b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-size))); }
   void emit_blocks(const Loop& loop);
   template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body);
   template <class Body> void if_then(Value* condition, const char* name, Body body);
   Range range_of(int axis);
-  bool fits_one_leaf(int axis) const;
 
   // emit_outline.cpp: bodies, in pieces if they are large; long functions, called if there are many
   Value* emit_or_call(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
@@ -75,15 +77,10 @@ class KernelEmitter {
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Compute& compute, int steps);
-  int interleave(const Loop& loop) const;
-  int latency_steps(const Loop& loop) const;
+  int steps_of(const Loop& loop) const { return tiled_by_ >= 0 ? 1 : interleave(loop); }
   Masks first_lanes(Value* count, int steps);
   Value* move_mask(const Masks& masks, int step) const { return whole_moves_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
-  std::size_t widest_of(const Loop& loop) const;
-  std::size_t register_bytes() const;
-  bool has_feature(std::string_view name) const;
-  bool ends_in_whole_vectors(const Loop& loop, Index stride) const;
   bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
 
   // emit_shared_body.cpp
@@ -103,11 +100,8 @@ class KernelEmitter {
   void open_accesses(const Loop& loop);
   Value* next_row_of(const Load& load);
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
-  StrideClass lane_class(int buffer, const std::vector<Subscript>& at, int axis) const;
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
-  bool masks_by_branches(DType dtype) const;
-  bool scatters(DType dtype) const;
   Value* any_address(const LaneAccess& access, Value* index, int step);
   void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
   Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
@@ -127,27 +121,6 @@ class KernelEmitter {
   Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
   void fetch_lines(Value* at, Value* distance, Index bytes);
 
-  // emit_outer.cpp: how several elements of a loop around vector loops are worked on at once
-  enum class Together { none, thin, tiles, squares, jam };
-  struct Outer {
-    std::vector<const Loop*> loops;             // the vector loops of the body; none: its elements cannot run side by side
-    int weight = 0;                             // of all of them
-    bool across = false;                        // one reads or writes an array that lies across it
-    bool scans = false, rows = false, scalars = false;                       // folds of the outer loop: states; with values in rows, or not
-    bool folds_lanes = false, folds_outer = false, folds_others = false;     // folds that vector loops add to: over themselves, the outer loop, others
-    bool ordered = false;                       // one of the last two
-    bool stores = false;
-  };
-  std::vector<const Loop*> vector_loops(const Loop& outer) const;
-  Outer outer_of(const Loop& loop) const;
-  bool is_thin(const Loop& loop, const Outer& outer) const;
-  bool is_tiled(const Outer& outer) const;
-  bool is_rolled_tile(const Loop& loop, const Outer& outer) const;
-  bool is_jam(const Loop& loop, const Outer& outer) const;
-  Together together(const Loop& loop, const Outer& outer) const;
-  Value* emit_several(const Loop& loop, const Outer& outer, Together how, Range range);
-  Value* whole_part(Range range, Index size) { return b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-size))); }
-
   // emit_jam.cpp
   Value* emit_jam(const Loop& serial, Range range, int copies);
   void exchange(JamCopy& copy);
@@ -161,8 +134,6 @@ class KernelEmitter {
   bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
 
   // emit_tile.cpp
-  int lies_across(int buffer, const std::vector<Subscript>& at, int outer, int lanes) const;
-  int lies_across(const Item& item, int outer, int lanes) const;
   Value* emit_tiles(const Loop& outer, Range range);
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);
@@ -186,14 +157,7 @@ class KernelEmitter {
   Value* emit_rolled_tiles(const Loop& outer, const Loop& lanes, Range range);
 
   // emit_table.cpp
-  struct ByteFunction {
-    const Item *load = nullptr, *store = nullptr;
-    Index tables = 1;
-    bool in_registers = false;                  // where there are instructions for it
-  };
-  std::optional<ByteFunction> byte_function(const Loop& loop) const;
   void fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase);
-  bool permutes_bytes() const;
   Value* look_up(Value* bytes, const std::vector<Value*>& tables, int first);
   Value* look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Range range);
   Value* look_up_in_memory(const ByteFunction& function, Value* memory, Range range);
@@ -245,7 +209,6 @@ class KernelEmitter {
   Value* base_of(int buffer);
   Extent reserve_rows(int buffer, Index copies);
   Value* scratch_at(const Extent& offset);
-  StrideClass class_of(const Buffer& buffer, std::size_t dim) const;
   Value* stride_bytes(const Buffer& buffer, int slot, std::size_t dim);
   struct Position {                             // an index: the sum of both
     Value* variable = nullptr;                  // null: nothing
@@ -265,10 +228,7 @@ class KernelEmitter {
 
   llvm::Module& module_;
   llvm::LLVMContext& context_;
-  const Program& program_;
-  const StrideClasses& classes_;
   Plan& plan_;
-  const std::string& features_;                 // of the processor, as attributes of functions
   const bool fast_math_, stream_, calls_;
   const Machine machine_;
   llvm::IRBuilder<> b_;

@@ -40,14 +40,6 @@ Value* KernelEmitter::next_row_of(const Load& load) {
   return nullptr;
 }
 
-// How far neighbours along the axis are apart.
-StrideClass KernelEmitter::lane_class(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
-  StrideClass found = StrideClass::zero;
-  for (std::size_t d = 0; d < at.size(); ++d)
-    if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffers[static_cast<std::size_t>(number_of_buffer)], d), at[d].step);
-  return found;
-}
-
 // The address without the lane axis' own term, made before the loop.
 LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
@@ -62,9 +54,6 @@ LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Su
   }
   return access;
 }
-
-// Whether there are instructions that take elements from anywhere, or put them there, and are worth it: those of AVX2 that gather are not.
-bool KernelEmitter::scatters(DType dtype) const { return size_of(dtype) >= 4 && has_feature("+avx512f"); }
 
 Value* KernelEmitter::any_address(const LaneAccess& access, Value* index, int step) {
   return b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateAdd(index, number(step * lane_count)), access.lane_stride));
@@ -88,9 +77,6 @@ Value* KernelEmitter::repeated_load(const LaneAccess& access, DType dtype, Value
   Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
   return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), all, llvm::Constant::getNullValue(type)), dtype);
 }
-
-// Whether LLVM makes a branch for every lane of a masked load or store.
-bool KernelEmitter::masks_by_branches(DType dtype) const { return !has_feature(size_of(dtype) < 4 ? "+avx512bw" : "+avx"); }
 
 Value* KernelEmitter::lanes_set(Value* mask) {
   return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateBitCast(mask, b_.getIntNTy(lane_count))), b_.getInt64Ty());

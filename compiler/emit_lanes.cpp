@@ -1,7 +1,6 @@
 // Innermost loops as vectors: whole steps of 16 lanes (several interleaved), then masked steps for the rest.
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Intrinsics.h>
@@ -12,49 +11,6 @@
 namespace weft {
 
 using llvm::Value;
-
-// How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a
-// larger step leaves over is masked.
-int KernelEmitter::interleave(const Loop& loop) const {
-  const int wanted = latency_steps(loop);
-  int repetition = 1;                   // vectors until all repeating operands begin anew
-  for (const Item& item : loop.body)
-    if (auto* load = std::get_if<Load>(&item))
-      for (const Subscript& s : load->at)
-        if (s.axis == loop.var.axis && s.period > 0)
-          repetition = std::lcm(repetition, static_cast<int>(s.period / std::gcd(s.period, Index{lane_count})));
-  if (repetition > 1) return whole_repetitions(wanted, repetition);
-  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
-  return extent.is_number() && !program_.is_tiled(loop.var.axis) ? equal_parts(wanted, extent.constant() / lane_count) : wanted;
-}
-
-int KernelEmitter::latency_steps(const Loop& loop) const {
-  if (tiled_by_ >= 0) return 1;
-  const bool functions = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
-    auto* compute = std::get_if<Compute>(&item);
-    return compute && op_cost(compute->op) >= long_function;
-  });
-  const std::size_t bytes = lane_count * widest_of(loop), registers_each = (bytes + register_bytes() - 1) / register_bytes();
-  return vectors_side_by_side(loop.weight, functions, static_cast<int>(registers_each), register_bytes() == 64 ? 32 : 16);
-}
-
-std::size_t KernelEmitter::widest_of(const Loop& loop) const {
-  std::size_t widest = 1;
-  for (const Item& item : loop.body) {
-    if (auto* load = std::get_if<Load>(&item)) widest = std::max(widest, size_of(program_.values[static_cast<std::size_t>(load->result)]));
-    if (auto* compute = std::get_if<Compute>(&item)) widest = std::max(widest, size_of(program_.values[static_cast<std::size_t>(compute->result)]));
-  }
-  return widest;
-}
-
-// Whole names: "+avx512vbmi" is not in "+avx512vbmi2".
-bool KernelEmitter::has_feature(std::string_view name) const {
-  return ("," + features_ + ",").find("," + std::string(name) + ",") != std::string::npos;
-}
-
-std::size_t KernelEmitter::register_bytes() const {
-  return has_feature("+avx512f") ? 64 : has_feature("+avx2") ? 32 : 16;
-}
 
 void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks) {
   const Fold& fold = program_.folds[static_cast<std::size_t>(item.fold)];
@@ -192,11 +148,6 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
   }
 }
 
-bool KernelEmitter::ends_in_whole_vectors(const Loop& loop, Index stride) const {
-  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
-  return !program_.is_tiled(loop.var.axis) && extent.is_number() && extent.constant() % stride == 0;
-}
-
 // The first time a loop is emitted, most of its elements go through that code.
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
@@ -228,8 +179,8 @@ Masks KernelEmitter::first_lanes(Value* count, int steps) {
 }
 
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
-  const int steps = interleave(loop), stride = steps * lane_count;
-  const auto bytes = byte_function(loop);
+  const int steps = steps_of(loop), stride = steps * lane_count;
+  const auto bytes = jam_.empty() ? byte_function(loop) : std::nullopt;
   note_code(loop, steps, bytes.has_value());
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
   Value* rest = range.begin;

@@ -1,8 +1,6 @@
 // Functions of one byte, such as the tone curve of an image: the 256 results are made once, by the loop's own instructions, and then
 // looked up: in registers, sixty-four at a time, or one by one in memory on processors that cannot. With operands that repeat there is a
 // table for each of their elements.
-#include <algorithm>
-
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "emit_kernel.h"
@@ -16,43 +14,6 @@ namespace {
 constexpr int bytes_each = 64;
 constexpr Index in_memory = 8;          // lookups in memory of one iteration, for each table
 }  // namespace
-
-// The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups do not pay.
-std::optional<KernelEmitter::ByteFunction> KernelEmitter::byte_function(const Loop& loop) const {
-  if (!loop.folds.empty() || !jam_.empty()) return {};
-  ByteFunction found;
-  found.in_registers = permutes_bytes();
-  int cost = 0;
-  for (const Item& item : loop.body) {
-    auto* load = std::get_if<Load>(&item);
-    auto* store = std::get_if<Store>(&item);
-    if (auto* compute = std::get_if<Compute>(&item)) {
-      cost += op_cost(compute->op);
-    } else if (load || store) {
-      const int number_of_buffer = load ? load->buffer : store->buffer;
-      const auto& at = load ? load->at : store->at;
-      const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-      if (buffer.place == Place::index || (load && load->guarded)) return {};
-      const auto repeats = std::find_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis && s.period > 0; });
-      if (load && repeats != at.end()) {
-        if (found.tables != 1 && found.tables != repeats->period) return {};
-        found.tables = repeats->period;
-        continue;
-      }
-      const Item*& single = load ? found.load : found.store;
-      const StrideClass lane = lane_class(number_of_buffer, at, loop.var.axis);
-      if (single || size_of(buffer.dtype) != 1 || (load && is_boolean(buffer.dtype)) || lane == StrideClass::zero) return {};
-      if (load ? !is_known(lane) : lane != StrideClass::unit) found.in_registers = false;
-      single = &item;
-    } else {
-      return {};
-    }
-  }
-  if (!found.load || !found.store || found.tables > most_tables || cost < (found.in_registers ? table_pays : table_in_memory_pays)) return {};
-  return found;
-}
-
-bool KernelEmitter::permutes_bytes() const { return has_feature("+avx512vbmi"); }
 
 // The loop's results for all bytes, with element `phase` of the operands that repeat.
 void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase) {

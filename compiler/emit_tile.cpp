@@ -19,31 +19,6 @@ namespace {
 constexpr int tiles_ahead = 2;
 }  // namespace
 
-// How many elements of memory neighbours of the outer loop are apart, -1 if they run backwards, where that is known and neighbours of the
-// vector loop may be anywhere; or 0.
-int KernelEmitter::lies_across(int number_of_buffer, const std::vector<Subscript>& at, int outer, int lanes) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  if (buffer.place == Place::index || buffer.place == Place::extent || buffer.place == Place::row) return 0;
-  int along_outer = 0;
-  bool across_lanes = false;
-  for (std::size_t d = 0; d < at.size(); ++d) {
-    if (at[d].period > 0) return 0;
-    const StrideClass stride = times(class_of(buffer, d), at[d].step);
-    if (at[d].axis == outer) along_outer = is_known(stride) ? static_cast<int>(step_of(stride)) : 0;
-    if (at[d].axis == lanes) across_lanes = !is_known(stride);
-  }
-  return across_lanes ? along_outer : 0;
-}
-
-int KernelEmitter::lies_across(const Item& item, int outer, int lanes) const {
-  if (auto* load = std::get_if<Load>(&item)) return load->guarded ? 0 : lies_across(load->buffer, load->at, outer, lanes);
-  if (auto* store = std::get_if<Store>(&item)) {
-    const int step = lies_across(store->buffer, store->at, outer, lanes);
-    return step == 1 || step == -1 ? step : 0;                         // what lies between elements belongs to others
-  }
-  return 0;
-}
-
 // Rows of states that all copies of a tile change in turn stay in registers: what a copy stores is what the next one loads.
 bool KernelEmitter::is_carried_row(int number_of_buffer, const Loop& lanes) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];

@@ -13,6 +13,8 @@
 
 namespace weft {
 
+inline constexpr int lane_count = 16;   // of a vector, whatever the dtype and the processor
+
 // argument: input or array constant; result: output; temporary: array between nests; partial: one row per unit of a
 // merged fold; row: scratch of one thread; index: the value of an axis; extent: the value of an extent.
 enum class Place : std::uint8_t { argument, result, temporary, partial, row, index, extent };

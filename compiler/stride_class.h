@@ -4,9 +4,10 @@
 // every second element, the real parts of interleaved complex numbers. Lines of cache are shared by neighbours there, and vectors are
 // loaded whole (emit_step.cpp). Other axes stay `other`: rows of three elements are no reason to compile again.
 #pragma once
+#include <unordered_map>
 #include <vector>
 
-#include <weft/shape.h>
+#include <weft/graph.h>
 
 namespace weft {
 
@@ -20,6 +21,9 @@ std::vector<StrideClass> stride_classes(const Dims& strides, const Dims& shape);
 
 // Of every `factor`-th element.
 StrideClass times(StrideClass stride, Index factor);
+
+// Of the arrays that a program touches, by node and dimension; nodes not listed are contiguous (c).
+using StrideClasses = std::unordered_map<NodeId, std::vector<StrideClass>>;
 
 // In elements; not for `other`.
 inline Index step_of(StrideClass stride) { return static_cast<Index>(stride); }

@@ -1,0 +1,243 @@
+#include "loop_choices.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "cost_model.h"
+
+namespace weft {
+
+namespace {
+
+bool is_pure(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
+bool is_loop(const Item& item) { return std::holds_alternative<Loop>(item); }
+
+}  // namespace
+
+// Whole names: "+avx512vbmi" is not in "+avx512vbmi2".
+bool LoopChoices::has_feature(std::string_view name) const {
+  return ("," + features_ + ",").find("," + std::string(name) + ",") != std::string::npos;
+}
+
+std::size_t LoopChoices::register_bytes() const {
+  return has_feature("+avx512f") ? 64 : has_feature("+avx2") ? 32 : 16;
+}
+
+// Whether there are instructions that take elements from anywhere, or put them there, and are worth it: those of AVX2 that gather are not.
+bool LoopChoices::scatters(DType dtype) const { return size_of(dtype) >= 4 && has_feature("+avx512f"); }
+
+// Whether LLVM makes a branch for every lane of a masked load or store.
+bool LoopChoices::masks_by_branches(DType dtype) const { return !has_feature(size_of(dtype) < 4 ? "+avx512bw" : "+avx"); }
+
+bool LoopChoices::permutes_bytes() const { return has_feature("+avx512vbmi"); }
+
+StrideClass LoopChoices::class_of(const Buffer& buffer, std::size_t dim) const {
+  if (buffer.place == Place::argument || buffer.place == Place::result)
+    if (auto found = classes_.find(buffer.node); found != classes_.end()) return found->second[dim];
+  return dim == (buffer.order == Order::c ? buffer.extents.size() - 1 : 0) ? StrideClass::unit : StrideClass::other;
+}
+
+// How far neighbours along the axis are apart.
+StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
+  StrideClass found = StrideClass::zero;
+  for (std::size_t d = 0; d < at.size(); ++d)
+    if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffers[static_cast<std::size_t>(number_of_buffer)], d), at[d].step);
+  return found;
+}
+
+// How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a
+// larger step leaves over is masked.
+int LoopChoices::interleave(const Loop& loop) const {
+  const int wanted = latency_steps(loop);
+  int repetition = 1;                   // vectors until all repeating operands begin anew
+  for (const Item& item : loop.body)
+    if (auto* load = std::get_if<Load>(&item))
+      for (const Subscript& s : load->at)
+        if (s.axis == loop.var.axis && s.period > 0)
+          repetition = std::lcm(repetition, static_cast<int>(s.period / std::gcd(s.period, Index{lane_count})));
+  if (repetition > 1) return whole_repetitions(wanted, repetition);
+  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  return extent.is_number() && !program_.is_tiled(loop.var.axis) ? equal_parts(wanted, extent.constant() / lane_count) : wanted;
+}
+
+int LoopChoices::latency_steps(const Loop& loop) const {
+  const bool functions = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
+    auto* compute = std::get_if<Compute>(&item);
+    return compute && op_cost(compute->op) >= long_function;
+  });
+  const std::size_t bytes = lane_count * widest_of(loop), registers_each = (bytes + register_bytes() - 1) / register_bytes();
+  return vectors_side_by_side(loop.weight, functions, static_cast<int>(registers_each), register_bytes() == 64 ? 32 : 16);
+}
+
+std::size_t LoopChoices::widest_of(const Loop& loop) const {
+  std::size_t widest = 1;
+  for (const Item& item : loop.body) {
+    if (auto* load = std::get_if<Load>(&item)) widest = std::max(widest, size_of(program_.values[static_cast<std::size_t>(load->result)]));
+    if (auto* compute = std::get_if<Compute>(&item)) widest = std::max(widest, size_of(program_.values[static_cast<std::size_t>(compute->result)]));
+  }
+  return widest;
+}
+
+bool LoopChoices::ends_in_whole_vectors(const Loop& loop, Index stride) const {
+  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  return !program_.is_tiled(loop.var.axis) && extent.is_number() && extent.constant() % stride == 0;
+}
+
+bool LoopChoices::fits_one_leaf(int axis) const {
+  const Extent& extent = program_.axes[static_cast<std::size_t>(axis)].extent;
+  return program_.is_tiled(axis) || (extent.is_number() && extent.constant() <= fold_leaf);
+}
+
+// The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups do not pay.
+std::optional<LoopChoices::ByteFunction> LoopChoices::byte_function(const Loop& loop) const {
+  if (!loop.folds.empty()) return {};
+  ByteFunction found;
+  found.in_registers = permutes_bytes();
+  int cost = 0;
+  for (const Item& item : loop.body) {
+    auto* load = std::get_if<Load>(&item);
+    auto* store = std::get_if<Store>(&item);
+    if (auto* compute = std::get_if<Compute>(&item)) {
+      cost += op_cost(compute->op);
+    } else if (load || store) {
+      const int number_of_buffer = load ? load->buffer : store->buffer;
+      const auto& at = load ? load->at : store->at;
+      const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+      if (buffer.place == Place::index || (load && load->guarded)) return {};
+      const auto repeats = std::find_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis && s.period > 0; });
+      if (load && repeats != at.end()) {
+        if (found.tables != 1 && found.tables != repeats->period) return {};
+        found.tables = repeats->period;
+        continue;
+      }
+      const Item*& single = load ? found.load : found.store;
+      const StrideClass lane = lane_class(number_of_buffer, at, loop.var.axis);
+      if (single || size_of(buffer.dtype) != 1 || (load && is_boolean(buffer.dtype)) || lane == StrideClass::zero) return {};
+      if (load ? !is_known(lane) : lane != StrideClass::unit) found.in_registers = false;
+      single = &item;
+    } else {
+      return {};
+    }
+  }
+  if (!found.load || !found.store || found.tables > most_tables || cost < (found.in_registers ? table_pays : table_in_memory_pays)) return {};
+  return found;
+}
+
+// How many elements of memory neighbours of the outer loop are apart, -1 if they run backwards, where that is known and neighbours of the
+// vector loop may be anywhere; or 0.
+int LoopChoices::lies_across(int number_of_buffer, const std::vector<Subscript>& at, int outer, int lanes) const {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  if (buffer.place == Place::index || buffer.place == Place::extent || buffer.place == Place::row) return 0;
+  int along_outer = 0;
+  bool across_lanes = false;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    if (at[d].period > 0) return 0;
+    const StrideClass stride = times(class_of(buffer, d), at[d].step);
+    if (at[d].axis == outer) along_outer = is_known(stride) ? static_cast<int>(step_of(stride)) : 0;
+    if (at[d].axis == lanes) across_lanes = !is_known(stride);
+  }
+  return across_lanes ? along_outer : 0;
+}
+
+int LoopChoices::lies_across(const Item& item, int outer, int lanes) const {
+  if (auto* load = std::get_if<Load>(&item)) return load->guarded ? 0 : lies_across(load->buffer, load->at, outer, lanes);
+  if (auto* store = std::get_if<Store>(&item)) {
+    const int step = lies_across(store->buffer, store->at, outer, lanes);
+    return step == 1 || step == -1 ? step : 0;                         // what lies between elements belongs to others
+  }
+  return 0;
+}
+
+// The vector loops of a body whose iterations can run side by side: all along one axis, and what they keep in rows is each one's own. None
+// if they can not.
+std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
+  const auto shared_row = [&](const Item& item) {
+    auto* store = std::get_if<Store>(&item);
+    if (!store) return false;
+    const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store->buffer)];
+    return buffer.place == Place::row && std::find(buffer.axes.begin(), buffer.axes.end(), outer.var.axis) == buffer.axes.end();
+  };
+  std::vector<const Loop*> loops;
+  bool shared = false;
+  for (const Item& item : outer.body) {
+    if (auto* loop = std::get_if<Loop>(&item)) {
+      if (loop->mark != Mark::lanes || (!loops.empty() && loop->var.axis != loops[0]->var.axis)) return {};
+      loops.push_back(loop);
+      shared |= std::any_of(loop->body.begin(), loop->body.end(), shared_row);
+    } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+      if (program_.folds[static_cast<std::size_t>(accumulate->fold)].row >= 0) return {};
+    } else if (shared_row(item) || (!is_pure(item) && !std::holds_alternative<Store>(item))) {
+      return {};
+    }
+  }
+  if (shared && loops.size() > 1) return {};        // one loop alone stores states of scans, which go from copy to copy
+  return loops;
+}
+
+LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
+  Outer outer;
+  outer.loops = vector_loops(loop);
+  for (int number_of_fold : loop.folds) {
+    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    outer.scans |= fold.start.has_value();
+    (fold.row >= 0 ? outer.rows : outer.scalars) = true;
+  }
+  for (const Loop* lanes : outer.loops) {
+    outer.weight += lanes->weight;
+    outer.folds_lanes |= !lanes->folds.empty();
+    for (const Item& item : lanes->body) {
+      outer.across |= lies_across(item, loop.var.axis, lanes->var.axis) != 0;
+      outer.stores |= std::holds_alternative<Store>(item);
+      auto* accumulate = std::get_if<Accumulate>(&item);
+      if (!accumulate || std::find(lanes->folds.begin(), lanes->folds.end(), accumulate->fold) != lanes->folds.end()) continue;
+      const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate->fold)];
+      (fold.axis == loop.var.axis ? outer.folds_outer : outer.folds_others) = true;
+      outer.ordered |= fold.ordered;
+    }
+  }
+  return outer;
+}
+
+// So few elements that all stay in registers.
+bool LoopChoices::is_thin(const Loop& loop, const Outer& outer) const {
+  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  if (loop.mark != Mark::serial || !extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots) return false;
+  if (program_.is_tiled(loop.var.axis) || outer.scalars || outer.scans || outer.folds_others) return false;
+  return (outer.folds_outer || outer.across) && outer.weight * extent.constant() <= thin_bodies;
+}
+
+// Sixteen copies of a small body. States of scans go from copy to copy in registers; folds over this loop whose values have rows are
+// emit_jam's.
+bool LoopChoices::is_tiled(const Outer& outer) const {
+  if (!outer.across || outer.folds_others || outer.weight > tiled_body) return false;
+  return outer.scans ? outer.loops.size() == 1 && !outer.folds_lanes : !outer.rows && !outer.folds_outer;
+}
+
+// One body for each of sixteen elements. Folds over this loop go on from one to the next as they do without.
+bool LoopChoices::is_rolled_tile(const Loop& loop, const Outer& outer) const {
+  constexpr int few = 8;                // instructions that are done again for each vector
+  if (!outer.across || outer.loops.size() != 1 || outer.weight > masked_only || loop.weight > few) return false;
+  if (outer.scans || outer.scalars || outer.folds_lanes || outer.folds_others) return false;
+  return std::all_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return is_pure(item) || is_loop(item); });
+}
+
+// Elements of one slot of a fold over this loop.
+bool LoopChoices::is_jam(const Loop& loop, const Outer& outer) const {
+  if (loop.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer) return false;
+  if (outer.folds_lanes || outer.folds_others || outer.stores || elements_together(outer.weight, outer.ordered) == 1) return false;
+  return std::all_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return is_pure(item) || is_loop(item); });
+}
+
+LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer) const {
+  if (outer.loops.empty() || std::any_of(outer.loops.begin(), outer.loops.end(), [&](const Loop* lanes) { return byte_function(*lanes).has_value(); }))
+    return Together::none;
+  if (is_thin(loop, outer)) return Together::thin;
+  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  if (!extent.is_number() || extent.constant() >= lane_count) {
+    if (is_tiled(outer)) return Together::tiles;
+    if (is_rolled_tile(loop, outer)) return Together::squares;
+  }
+  return is_jam(loop, outer) ? Together::jam : Together::none;
+}
+
+}  // namespace weft

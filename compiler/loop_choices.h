@@ -1,0 +1,76 @@
+// How the loops of a nest become code, decided before any is emitted: from the program, how its arrays lie and which instructions the
+// processor has. Nothing here knows LLVM.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program.h"
+#include "stride_class.h"
+
+namespace weft {
+
+class LoopChoices {
+ public:
+  // `features` of the processor as LLVM names them: "+avx2,+fma". All three outlive the choices.
+  LoopChoices(const Program& program, const StrideClasses& classes, const std::string& features) : program_(program), classes_(classes), features_(features) {}
+
+  // How several elements of a loop around vector loops are worked on at once.
+  enum class Together {
+    none,
+    thin,                                       // all there are, in registers
+    tiles,                                      // sixteen copies of the body; operands that lie across are transposed in registers
+    squares,                                    // sixteen times one body; they are transposed in memory
+    jam                                         // elements of one slot of a fold
+  };
+  struct Outer {                                // what decides that
+    std::vector<const Loop*> loops;             // the vector loops of the body; none: its elements cannot run side by side
+    int weight = 0;                             // of all of them
+    bool across = false;                        // one reads or writes an array that lies across it
+    bool scans = false, rows = false, scalars = false;                       // folds of the outer loop: states; with values in rows, or not
+    bool folds_lanes = false, folds_outer = false, folds_others = false;     // folds that vector loops add to: over themselves, the outer loop, others
+    bool ordered = false;                       // one of the last two
+    bool stores = false;
+  };
+  Outer outer_of(const Loop& loop) const;
+  Together together(const Loop& loop, const Outer& outer) const;
+
+  // A vector loop whose results are functions of one byte.
+  struct ByteFunction {
+    const Item *load = nullptr, *store = nullptr;
+    Index tables = 1;                           // one for each element of operands that repeat
+    bool in_registers = false;                  // looked up there
+  };
+  std::optional<ByteFunction> byte_function(const Loop& loop) const;
+
+  int interleave(const Loop& loop) const;       // vectors side by side
+  bool ends_in_whole_vectors(const Loop& loop, Index stride) const;
+  bool fits_one_leaf(int axis) const;           // of a fold
+  int lies_across(const Item& item, int outer, int lanes) const;
+
+ protected:
+  StrideClass class_of(const Buffer& buffer, std::size_t dim) const;
+  StrideClass lane_class(int buffer, const std::vector<Subscript>& at, int axis) const;
+  bool has_feature(std::string_view name) const;
+  std::size_t register_bytes() const;
+  bool scatters(DType dtype) const;
+  bool masks_by_branches(DType dtype) const;
+  bool permutes_bytes() const;
+
+  const Program& program_;
+  const StrideClasses& classes_;
+  const std::string& features_;
+
+ private:
+  int lies_across(int buffer, const std::vector<Subscript>& at, int outer, int lanes) const;
+  int latency_steps(const Loop& loop) const;
+  std::size_t widest_of(const Loop& loop) const;
+  std::vector<const Loop*> vector_loops(const Loop& outer) const;
+  bool is_thin(const Loop& loop, const Outer& outer) const;
+  bool is_tiled(const Outer& outer) const;
+  bool is_rolled_tile(const Loop& loop, const Outer& outer) const;
+  bool is_jam(const Loop& loop, const Outer& outer) const;
+};
+
+}  // namespace weft

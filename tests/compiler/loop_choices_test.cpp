@@ -1,0 +1,124 @@
+// What is decided about loops before code is made of them, for processors that this one need not be.
+#include "loop_choices.h"
+
+#include <weft/passes.h>
+#include <weft/text.h>
+
+#include "compiled.h"
+#include "pipeline.h"
+
+using namespace weft;
+using Together = LoopChoices::Together;
+
+namespace {
+
+const std::string avx512 = "+avx,+avx2,+avx512f,+avx512bw,+avx512vbmi", avx2 = "+avx,+avx2", sse = "+sse4.2";
+
+// The programs of a graph whose arrays are all contiguous.
+std::vector<Program> programs_of(const std::string& text, const Bindings& sizes) {
+  const Graph graph = run_graph_passes(parse(text), checked());
+  Hints hints;
+  hints.bindings = sizes;
+  for (const auto* ids : {&graph.inputs, &graph.outputs})
+    for (NodeId id : *ids) hints.arrays[id] = {contiguous_strides(evaluate(graph.node(id).shape(), sizes), Order::c)};
+  const Schedule schedule = make_schedule(graph, hints);
+  std::vector<Program> programs;
+  for (const Nest& nest : schedule.nests) programs.push_back(lower(graph, schedule, nest, "p"));
+  return programs;
+}
+
+void visit(const Loop& loop, const std::function<void(const Loop&)>& visitor) {
+  visitor(loop);
+  for (const Item& item : loop.body)
+    if (auto* inner = std::get_if<Loop>(&item)) visit(*inner, visitor);
+}
+
+// For each loop around vector loops, outermost first.
+std::vector<Together> together(const std::string& text, const Bindings& sizes, const std::string& features = avx2) {
+  std::vector<Together> found;
+  for (const Program& program : programs_of(text, sizes)) {
+    const StrideClasses contiguous;
+    const LoopChoices choices(program, contiguous, features);
+    visit(program.root, [&](const Loop& loop) {
+      if (loop.mark == Mark::lanes) return;
+      const auto outer = choices.outer_of(loop);
+      if (!outer.loops.empty()) found.push_back(choices.together(loop, outer));
+    });
+  }
+  return found;
+}
+
+// Of the only vector loop of a graph.
+template <class Choice> auto of_vector_loop(const std::string& text, const Bindings& sizes, const std::string& features, Choice choice) {
+  const std::vector<Program> programs = programs_of(text, sizes);
+  REQUIRE(programs.size() == 1);
+  const StrideClasses contiguous;
+  const LoopChoices choices(programs[0], contiguous, features);
+  const Loop* only = nullptr;
+  visit(programs[0].root, [&](const Loop& loop) {
+    if (loop.mark == Mark::lanes) only = &loop;
+  });
+  REQUIRE(only != nullptr);
+  return choice(choices, *only);
+}
+
+// Rows of so many elements.
+int interleaved(const std::string& dtype, const std::string& extent, const std::string& features) {
+  const std::string text = "graph g(%x: " + dtype + "[n," + extent + "], %w: " + dtype + "[n]) -> (%0) {\n  %0: " + dtype + "[i:n,j:" + extent + "] = multiply(%x[i,j], %w[i])\n}\n";
+  return of_vector_loop(text, {{"n", 5000}, {"m", 5000}}, features, [](const LoopChoices& choices, const Loop& loop) { return choices.interleave(loop); });
+}
+
+}  // namespace
+
+TEST_CASE("operands across go in tiles, those of large bodies in squares") {
+  const std::string small = "graph g(%x: f32[m,n], %y: f32[n,m]) -> (%0) {\n  %0: f32[i:n,j:m] = add(%x[j,i], %y[i,j])\n}\n";
+  const std::string large = "graph g(%x: f32[m,n], %y: f32[n,m]) -> (%2) {\n  %0: f32[i:n,j:m] = add(%x[j,i], %y[i,j])\n  %1: f32[i:n,j:m] = tanh(%0[i,j])\n  %2: f32[i:n,j:m] = exp(%1[i,j])\n}\n";
+  for (const std::string& features : {avx512, avx2, sse}) {
+    CHECK(together(small, {{"n", 500}, {"m", 700}}, features) == std::vector{Together::tiles});
+    CHECK(together(large, {{"n", 500}, {"m", 700}}, features) == std::vector{Together::squares});
+  }
+}
+
+TEST_CASE("folds over an outer loop take several of its elements; few of them are all in registers") {
+  const auto columns = [](const std::string& extent) { return "graph g(%x: f32[" + extent + ",m]) -> (%0) {\n  %0: f32[i:m] = sum(j:" + extent + ") copy(%x[j,i])\n}\n"; };
+  const Bindings sizes{{"n", 4000}, {"m", 5000}};
+  const auto with_jam = together(columns("n"), sizes), with_thin = together(columns("4"), sizes), too_many = together(columns("17"), sizes);
+  CHECK(std::count(with_jam.begin(), with_jam.end(), Together::jam) == 1);
+  CHECK(std::count(with_thin.begin(), with_thin.end(), Together::thin) == 1);
+  CHECK(std::count(too_many.begin(), too_many.end(), Together::thin) == 0);
+  CHECK(std::count(too_many.begin(), too_many.end(), Together::jam) == 1);
+}
+
+TEST_CASE("rows that share nothing go one by one") {
+  const std::string text = "graph g(%x: f32[n,m], %w: f32[n]) -> (%0) {\n  %0: f32[i:n,j:m] = multiply(%x[i,j], %w[i])\n}\n";
+  for (Together each : together(text, {{"n", 500}, {"m", 700}})) CHECK(each == Together::none);
+}
+
+TEST_CASE("vectors side by side fit the registers, and divide what is known") {
+  CHECK(interleaved("f32", "m", avx512) == 4);
+  CHECK(interleaved("f32", "m", avx2) == 4);
+  CHECK(interleaved("f64", "m", avx512) == 4);
+  CHECK(interleaved("f64", "m", avx2) == 2);
+  for (const std::string& features : {avx512, avx2}) {
+    CHECK(interleaved("f32", "32", features) == 2);
+    CHECK(interleaved("f32", "48", features) == 3);
+    CHECK(interleaved("f32", "96", features) == 3);
+    CHECK(interleaved("f32", "5", features) >= 1);
+  }
+}
+
+TEST_CASE("functions of bytes are looked up in registers where there are instructions and elements lie together") {
+  const auto text = [](const std::string& read) {
+    return "graph g(%x: u8[n,m]) -> (%2) {\n  %0: f32[i:n,j:m] = cast(%x[" + read + "])\n  %1: f32[i:n,j:m] = power(%0[i,j], 2.2)\n  %2: u8[i:n,j:m] = cast(%1[i,j])\n}\n";
+  };
+  const Bindings sizes{{"n", 500}, {"m", 500}};
+  const auto in_registers = [](const LoopChoices& choices, const Loop& loop) {
+    const auto function = choices.byte_function(loop);
+    REQUIRE(function.has_value());
+    return function->in_registers;
+  };
+  CHECK(of_vector_loop(text("i,j"), sizes, avx512, in_registers));
+  CHECK(!of_vector_loop(text("i,j"), sizes, avx2, in_registers));
+  const std::string wide = "graph g(%x: i32[n]) -> (%1) {\n  %0: f32[i:n] = cast(%x[i])\n  %1: u8[i:n] = cast(%0[i])\n}\n";
+  CHECK(!of_vector_loop(wide, sizes, avx512, [](const LoopChoices& choices, const Loop& loop) { return choices.byte_function(loop).has_value(); }));
+}
