@@ -13,8 +13,9 @@ Array counted(DType dtype, const Dims& shape) {
   return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k % 113) / 8; });
 }
 
-void check_guarded(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays) {
-  for (Index cache_bytes : {Index{0}, Index{1}}) {
+void check_guarded(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays,
+                   const std::vector<Index>& caches = {0, 1}) {
+  for (Index cache_bytes : caches) {
     const Function f = compile(outputs, inputs, {.threads = 1, .cache_bytes = cache_bytes});
     const std::vector<Array> expected = f(arrays);
     for (bool at_end : {false, true}) {
@@ -29,21 +30,26 @@ void check_guarded(const std::vector<Expr>& outputs, const std::vector<Expr>& in
 
 }  // namespace
 
+// Stores past the caches are on each other turn: two of the dtypes of each size, and each other size of a dtype.
 TEST_CASE("vector loops, folds, tiles and thin folds stay inside their arrays") {
-  for (DType dtype : {f32, f64, u8, f16})
+  Index turn = 0;
+  for (DType dtype : {f32, f64, u8, f16}) {
+    ++turn;
     for (Index n : {1, 17, 50})
       for (Index m : {1, 4, 7, 33}) {
+        const std::vector<Index> caches{turn++ % 2};
         CAPTURE(to_text(dtype));
         CAPTURE(n);
         CAPTURE(m);
         Graph g;
         const Expr x = g.input("x", dtype, {n, m}), y = g.input("y", dtype, {m, n}), w = g.input("w", dtype, {m});
         const std::vector<Array> arrays{counted(dtype, {n, m}), counted(dtype, {m, n}), counted(dtype, {m})};
-        check_guarded({x + w, permute_dims(y, {1, 0}) + x}, {x, y, w}, arrays);
-        check_guarded({sum(x, 1), max(x, 0), sum(y, 0), sum(x)}, {x, y}, {arrays[0], arrays[1]});
-        check_guarded({cumulative_sum(x, 1), cumulative_sum(flip(x, 1), 1), x * w}, {x, w}, {arrays[0], arrays[2]});
-        check_guarded({flip(x, 1) + w, sum(permute_dims(y, {1, 0}) * x, 1)}, {x, y, w}, arrays);
+        check_guarded({x + w, permute_dims(y, {1, 0}) + x}, {x, y, w}, arrays, caches);
+        check_guarded({sum(x, 1), max(x, 0), sum(y, 0), sum(x)}, {x, y}, {arrays[0], arrays[1]}, caches);
+        check_guarded({cumulative_sum(x, 1), cumulative_sum(flip(x, 1), 1), x * w}, {x, w}, {arrays[0], arrays[2]}, caches);
+        check_guarded({flip(x, 1) + w, sum(permute_dims(y, {1, 0}) * x, 1)}, {x, y, w}, arrays, caches);
       }
+  }
 }
 
 TEST_CASE("table lookups and repeating operands stay inside their arrays") {
