@@ -4,8 +4,9 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 find_program(WEFT_CCACHE ccache)
-if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${WEFT_CCACHE})
+if(WEFT_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  # Without these ccache does not keep what is compiled with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${WEFT_CCACHE})
 endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -48,6 +49,20 @@ target_compile_options(weft_warnings INTERFACE -Wall -Wextra $<$<BOOL:${WEFT_WER
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(weft_warnings INTERFACE -Wno-restrict)  # false alarms on string + string, gcc bug 105651
 endif()
+
+# weft_precompile(target headers...): most of a cold build is reading Eigen, LLVM and the standard library again and again.
+# Only what lies below the target goes in, never its own headers: those of a layer stay what its sources say they include.
+# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without, and finds missing includes of the others too.
+function(weft_precompile target)
+  target_precompile_headers(${target} PRIVATE <algorithm> <functional> <limits> <map> <memory> <optional> <set> <sstream> <string>
+    <unordered_map> <variant> <vector> ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # The false alarms of bug 105651 by other names: string + string that is inlined from a precompiled <string>.
+    target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
+  endif()
+  # A time in the file would make each one new to ccache.
+  target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endfunction()
 
 # weft_layer(name USES public... PRIVATE private...): the library of one layer from <name>/*.cpp, exposing only <name>/include.
 function(weft_layer name)
