@@ -41,7 +41,7 @@ inline void check_seeds(const SeedCheck& check, std::uint64_t first, std::uint64
     return true;
   };
   for (std::uint64_t seed = first; seed < last; ++seed) {
-    alarm(seconds);
+    limit_time(seconds);
     if (!say(std::to_string(seed) + " ")) return;
     std::string failure, note;
     try {
