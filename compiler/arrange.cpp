@@ -271,8 +271,14 @@ double row_bytes(const Graph& graph, const Nest& nest, int root) {
   return bytes / static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(root)].hint));
 }
 
+double elements_of(const Nest& nest) {
+  double elements = 1;
+  for (const NestAxis& axis : nest.axes) elements *= std::max(1.0, static_cast<double>(axis.hint));
+  return elements;
+}
+
 // The loop variables, outermost first. Without a root the nest runs once.
-void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root) {
+void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root, int threads) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
   std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
@@ -282,7 +288,8 @@ void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root) {
     const bool folded = folds_axis(graph, nest, root);
     nest.vars.push_back({root, Part::tile});
     nest.block = root == nest.lanes ? 0 : choose_block(graph, nest);
-    if (root == nest.lanes || folded) nest.unit = folded ? fold_leaf : unit_with_rows(row_bytes(graph, nest, root));
+    if (folded) nest.unit = fold_leaf;
+    else if (root == nest.lanes) nest.unit = unit_of_vectors(row_bytes(graph, nest, root), nest.axes[static_cast<std::size_t>(root)].hint, elements_of(nest), threads);
     else if (nest.block > 0) nest.unit = nest.block;
     else nest.vars.clear();
     if (nest.block > 0 && folded) nest.vars.push_back({root, Part::block});
@@ -298,7 +305,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   if (!nest.axes.empty()) {
     const Costs costs(graph, hints, schedule, nest);
     nest.lanes = choose_lanes(nest, costs, hints.machine);
-    order_loops(graph, nest, costs, choose_root(nest, costs, nest.lanes));
+    order_loops(graph, nest, costs, choose_root(nest, costs, nest.lanes), hints.threads);
     keep_visiting_order(graph, nest);
   }
   nest.root = TreeBuilder(graph, nest).build();

@@ -77,10 +77,14 @@ bool kept_row_fits(double bytes, double root_elements) {
   return bytes <= row || (bytes / root_elements <= row && root_elements >= enough);
 }
 
-Index unit_with_rows(double row_bytes) {
+Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads) {
   constexpr double first_level = 1 << 14;
+  constexpr double worth_sharing = 1 << 16;      // elements
+  constexpr Index units_each = 2;                // for a thread: they take turns, and one may begin late
   Index unit = fold_leaf;
   while (unit > 64 && static_cast<double>(unit) * row_bytes > first_level) unit /= 2;
+  if (threads > 1 && elements >= worth_sharing)
+    while (unit > 128 && extent < units_each * threads * unit) unit /= 2;
   return unit;
 }
 

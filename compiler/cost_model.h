@@ -5,10 +5,10 @@
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, rows_of_block
 //   few elements along an axis    thin_extent_pays
-//   rows kept for other indices   kept_row_fits, unit_with_rows
+//   rows kept for other indices   kept_row_fits, unit_of_vectors
 //   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, masked_only
-//   vectors and elements at once  vectors_side_by_side, elements_together, tiled_body
-//   threads                       element_picoseconds, thread_costs
+//   vectors and elements at once  vectors_side_by_side, equal_parts, elements_together, tiled_body
+//   threads                       element_picoseconds, thread_costs, unit_of_vectors
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
 // the constants here belong to the code that weft makes, or to LLVM, and are the same everywhere. How far ahead a loop fetches is known
@@ -80,9 +80,10 @@ Index rows_of_block(double row_bytes);           // so that what the rows touch 
 
 // Whether a value that is read at another index than it is made at, of so many bytes, fits in rows: one for each of the elements of a root.
 bool kept_row_fits(double bytes, double root_elements);
-// Elements of a root that runs as vectors too, in one unit: as many as a leaf of a fold has, or fewer if such rows would not stay in the
-// first level. row_bytes: for each element of the root.
-Index unit_with_rows(double row_bytes);
+// Elements of a root that runs as vectors too, in one unit: as many as a leaf of a fold has, or fewer if the rows kept for it would not
+// stay in the first level, or if there were too few units for the threads. row_bytes: of such rows, for each element of the root;
+// elements: of the whole nest.
+Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads);
 
 // An operand that repeats along merged axes stays in so many f32 registers at most: extents 2 to 8, 10, 12, 14, 16.
 inline constexpr Index repeated_vectors = 7;
