@@ -14,9 +14,6 @@ using llvm::Value;
 namespace {
 
 bool is_maximum(AccumulatorId accumulator) { return accumulator == AccumulatorId::max || accumulator == AccumulatorId::supremum; }
-bool is_extreme(const Fold& fold) {
-  return is_floating(fold.dtype) && (is_maximum(fold.accumulator) || fold.accumulator == AccumulatorId::min || fold.accumulator == AccumulatorId::infimum);
-}
 
 }  // namespace
 

@@ -285,24 +285,43 @@ MantissaExponent<Lane> split_power(const Lane& x, double least) {
   return {mantissa, select(mantissa < one, floor_log + one, floor_log)};
 }
 
-// The test is of one register: halves of a wider vector are joined first.
-RareBlock::RareBlock(const LaneMask& mask) : mask_(mask), before_(mask.builder->GetInsertBlock()) {
-  auto* any = mask.value;
-  while (lane_count(any->getType()) > 16) any = either_half(mask.builder, any);
-  open(any);
+namespace {
+
+// Of what a mask compares.
+unsigned bits_compared(Value* mask) {
+  if (auto* compare = llvm::dyn_cast<llvm::CmpInst>(mask)) return compare->getOperand(0)->getType()->getScalarSizeInBits();
+  if (auto* joined = llvm::dyn_cast<llvm::BinaryOperator>(mask)) return bits_compared(joined->getOperand(0));
+  return 32;
 }
 
+// Halves of a wider vector are joined until one register is left. Without mask registers that holds whole elements, and is tested by one
+// instruction as a number of as many bits.
+Value* any_set(llvm::IRBuilderBase* builder, Value* any) {
+  const auto bits = [&] { return any->getType()->getPrimitiveSizeInBits(); };
+  const bool is_mask = any->getType()->getScalarSizeInBits() == 1;
+  if (!any->getType()->isVectorTy()) return is_mask ? any : builder->CreateIsNotNull(any);
+  if (has_feature(builder, "+avx512f")) {
+    while (is_mask ? lane_count(any->getType()) > 16 : bits() > 512) any = either_half(builder, any);
+    return builder->CreateOrReduce(is_mask ? any : builder->CreateIsNotNull(any));
+  }
+  if (is_mask) any = builder->CreateSExt(any, same_lanes(builder->getIntNTy(bits_compared(any)), any->getType()));
+  const unsigned one_register = has_feature(builder, "+avx2") ? 256 : 128;
+  while (bits() > one_register && lane_count(any->getType()) > 1) any = either_half(builder, any);
+  return builder->CreateIsNotNull(builder->CreateBitCast(any, builder->getIntNTy(static_cast<unsigned>(bits()))));
+}
+
+}  // namespace
+
+RareBlock::RareBlock(const LaneMask& mask) : mask_(mask), before_(mask.builder->GetInsertBlock()) { open(any_set(mask.builder, mask.value)); }
+
 RareBlock::RareBlock(const LaneInt& bits) : mask_{nullptr, bits.builder}, before_(bits.builder->GetInsertBlock()) {
-  auto* any = bits.value;
-  while (any->getType()->getPrimitiveSizeInBits() > 512) any = either_half(bits.builder, any);
-  open(bits.builder->CreateIsNotNull(any));
+  open(any_set(bits.builder, bits.value));
   mask_.value = bits.builder->CreateIsNotNull(bits.value);
 }
 
 void RareBlock::open(Value* any) {
   auto* builder = mask_.builder;
   auto& context = builder->getContext();
-  if (any->getType()->isVectorTy()) any = builder->CreateOrReduce(any);
   rare_ = llvm::BasicBlock::Create(context, "rare", before_->getParent());
   after_ = llvm::BasicBlock::Create(context, "after", before_->getParent());
   builder->CreateCondBr(any, rare_, after_, llvm::MDBuilder(context).createBranchWeights(1, 1 << 16));

@@ -14,6 +14,11 @@ bool is_loop(const Item& item) { return std::holds_alternative<Loop>(item); }
 
 }  // namespace
 
+bool is_extreme(const Fold& fold) {
+  const AccumulatorId id = fold.accumulator;
+  return is_floating(fold.dtype) && (id == AccumulatorId::max || id == AccumulatorId::supremum || id == AccumulatorId::min || id == AccumulatorId::infimum);
+}
+
 // Whole names: "+avx512vbmi" is not in "+avx512vbmi2".
 bool LoopChoices::has_feature(std::string_view name) const {
   return ("," + features_ + ",").find("," + std::string(name) + ",") != std::string::npos;
@@ -65,7 +70,11 @@ int LoopChoices::latency_steps(const Loop& loop) const {
     auto* compute = std::get_if<Compute>(&item);
     return compute && op_cost(compute->op) >= long_function;
   });
-  const std::size_t bytes = lane_count * widest_of(loop), registers_each = (bytes + register_bytes() - 1) / register_bytes();
+  std::size_t bytes = lane_count * widest_of(loop);
+  for (const Item& item : loop.body)
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && std::count(loop.folds.begin(), loop.folds.end(), accumulate->fold) > 0)
+      if (is_extreme(program_.folds[static_cast<std::size_t>(accumulate->fold)])) bytes *= 2;    // signs beside
+  const std::size_t registers_each = (bytes + register_bytes() - 1) / register_bytes();
   return vectors_side_by_side(loop.weight, functions, static_cast<int>(registers_each), register_bytes() == 64 ? 32 : 16);
 }
 

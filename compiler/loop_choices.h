@@ -11,6 +11,9 @@
 
 namespace weft {
 
+// A maximum or minimum of floats: over vectors it runs with signs and NaN beside (emit_extreme.cpp).
+bool is_extreme(const Fold& fold);
+
 class LoopChoices {
  public:
   // `features` of the processor as LLVM names them: "+avx2,+fma". All three outlive the choices.

@@ -107,6 +107,19 @@ TEST_CASE("vectors side by side fit the registers, and divide what is known") {
   }
 }
 
+TEST_CASE("maxima of floats take twice the registers of sums") {
+  const auto folded = [](const std::string& fold, const std::string& features) {
+    const std::string text = "graph g(%x: f32[n,m]) -> (%0) {\n  %0: f32[i:n] = " + fold + "(j:m) copy(%x[i,j])\n}\n";
+    const auto interleaved = [](const LoopChoices& choices, const Loop& loop) { return choices.interleave(loop); };
+    return of_vector_loop(text, {{"n", 5000}, {"m", 5000}}, features, interleaved);
+  };
+  for (const std::string& features : {avx512, avx2}) CHECK(folded("sum", features) == 4);
+  for (const char* fold : {"max", "min"}) {
+    CHECK(folded(fold, avx512) == 4);
+    CHECK(folded(fold, avx2) == 2);
+  }
+}
+
 TEST_CASE("functions of bytes are looked up in registers where there are instructions and elements lie together") {
   const auto text = [](const std::string& read) {
     return "graph g(%x: u8[n,m]) -> (%2) {\n  %0: f32[i:n,j:m] = cast(%x[" + read + "])\n  %1: f32[i:n,j:m] = power(%0[i,j], 2.2)\n  %2: u8[i:n,j:m] = cast(%1[i,j])\n}\n";
