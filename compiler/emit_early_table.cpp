@@ -26,7 +26,9 @@ Deciders deciders_of(const Program& program, const std::vector<const Loop*>& pat
     for (auto item = (*loop)->body.rbegin(); item != (*loop)->body.rend(); ++item) {
       auto* load = std::get_if<Load>(&*item);
       auto* compute = std::get_if<Compute>(&*item);
+      auto* store = std::get_if<Store>(&*item);
       const bool inside = loop == path.rbegin();
+      if (store && inside && !store->value.constant) wanted.insert(store->value.value);
       if (compute && (take(compute->result) || inside)) {
         for (const Arg& arg : compute->args)
           if (!arg.constant) wanted.insert(arg.value);
@@ -53,8 +55,17 @@ const KernelEmitter::EarlyTables* KernelEmitter::early_tables(const Loop& loop) 
   return found != early_tables_.end() && found->second.function == function_ ? &found->second : nullptr;
 }
 
-// elements: of the vector loop at the end of the path, in this slice.
-void KernelEmitter::make_early_table(const std::vector<const Loop*>& path, Value* elements) {
+// How many elements the vector loop at the end of the path has in this slice.
+Value* KernelEmitter::elements_of(const std::vector<const Loop*>& path) {
+  const LoopVar& root = path[0]->var;
+  Value* elements = b_.CreateMul(b_.CreateSub(function_->getArg(3), function_->getArg(2)), number(root.part == Part::tile ? program_.unit : 1));
+  for (const Loop* loop : path)
+    if (loop->var.axis != root.axis) elements = b_.CreateMul(elements, size(program_.axes[static_cast<std::size_t>(loop->var.axis)].extent));
+  return elements;
+}
+
+// For the vector loop at the end of the path.
+void KernelEmitter::make_early_table(const std::vector<const Loop*>& path) {
   const Loop& lanes = *path.back();
   const auto function = byte_function(lanes);
   if (!function || function->tables > 1) return;
@@ -68,7 +79,7 @@ void KernelEmitter::make_early_table(const std::vector<const Loop*>& path, Value
     count = extent.constant();
   }
   auto* memory = stack_cell(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<std::uint64_t>(count * table_entries)), "early");
-  Value* pays = b_.CreateICmpSGE(elements, number(2 * count * table_entries));
+  Value* pays = b_.CreateICmpSGE(elements_of(path), number(2 * count * table_entries));
   if_then(pays, "early", [&] {
     for_range(number(0), number(count), 1, "table", [&](Value* table) {
       if (axis >= 0) axis_index_[static_cast<std::size_t>(axis)] = table;
@@ -83,22 +94,15 @@ void KernelEmitter::make_early_table(const std::vector<const Loop*>& path, Value
 }
 
 // For the vector loops below the root that run once for each unit or more often.
-void KernelEmitter::make_early_tables(const Loop& root) {
-  Value* units = b_.CreateSub(function_->getArg(3), function_->getArg(2));
-  std::vector<const Loop*> path{&root};
-  const auto walk = [&](const auto& self, Value* times) -> void {
-    for (const Item& item : path.back()->body) {
-      auto* inner = std::get_if<Loop>(&item);
-      if (!inner || inner->mark == Mark::block) continue;
-      const int axis = inner->var.axis;
-      path.push_back(inner);
-      Value* all = b_.CreateMul(times, axis == root.var.axis ? number(1) : size(program_.axes[static_cast<std::size_t>(axis)].extent));
-      if (inner->mark == Mark::lanes) make_early_table(path, all);
-      else self(self, all);
-      path.pop_back();
-    }
-  };
-  walk(walk, b_.CreateMul(units, number(root.var.part == Part::tile ? program_.unit : 1)));
+void KernelEmitter::make_early_tables(std::vector<const Loop*> path) {
+  for (const Item& item : path.back()->body) {
+    auto* inner = std::get_if<Loop>(&item);
+    if (!inner || inner->mark == Mark::block) continue;
+    path.push_back(inner);
+    if (inner->mark == Mark::lanes) make_early_table(path);
+    else make_early_tables(path);
+    path.pop_back();
+  }
 }
 
 }  // namespace weft

@@ -176,7 +176,7 @@ void KernelEmitter::emit_units(const Loop& root) {
     emit_items(root);
     return;
   }
-  make_early_tables(root);
+  make_early_tables({&root});
   Value* rest = begin;
   if (root.var.part == Part::element) {
     const Outer outer = outer_of(root);

@@ -170,8 +170,9 @@ class KernelEmitter : private LoopChoices {
     Value *memory, *ready;                      // ready: whether they were made
     int axis;                                   // a table for each element of it; -1: one
   };
-  void make_early_tables(const Loop& root);
-  void make_early_table(const std::vector<const Loop*>& path, Value* iterations);
+  void make_early_tables(std::vector<const Loop*> path);      // from the root on
+  void make_early_table(const std::vector<const Loop*>& path);
+  Value* elements_of(const std::vector<const Loop*>& path);
   const EarlyTables* early_tables(const Loop& loop) const;
 
   // emit_divide.cpp

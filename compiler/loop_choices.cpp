@@ -10,7 +10,6 @@ namespace weft {
 namespace {
 
 bool is_pure(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
-bool is_loop(const Item& item) { return std::holds_alternative<Loop>(item); }
 
 }  // namespace
 
@@ -186,6 +185,7 @@ std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
 LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
   Outer outer;
   outer.loops = vector_loops(loop);
+  outer.pure = std::all_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return is_pure(item) || std::holds_alternative<Loop>(item); });
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
     outer.scans |= fold.start.has_value();
@@ -226,15 +226,13 @@ bool LoopChoices::is_tiled(const Outer& outer) const {
 bool LoopChoices::is_rolled_tile(const Loop& loop, const Outer& outer) const {
   constexpr int few = 8;                // instructions that are done again for each vector
   if (!outer.across || outer.loops.size() != 1 || outer.weight > masked_only || loop.weight > few) return false;
-  if (outer.scans || outer.scalars || outer.folds_lanes || outer.folds_others) return false;
-  return std::all_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return is_pure(item) || is_loop(item); });
+  return outer.pure && !outer.scans && !outer.scalars && !outer.folds_lanes && !outer.folds_others;
 }
 
 // Elements of one slot of a fold over this loop.
 bool LoopChoices::is_jam(const Loop& loop, const Outer& outer) const {
   if (loop.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer) return false;
-  if (outer.folds_lanes || outer.folds_others || outer.stores || elements_together(outer.weight, outer.ordered) == 1) return false;
-  return std::all_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return is_pure(item) || is_loop(item); });
+  return outer.pure && !outer.folds_lanes && !outer.folds_others && !outer.stores && elements_together(outer.weight, outer.ordered) > 1;
 }
 
 LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer) const {

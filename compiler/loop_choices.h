@@ -35,6 +35,7 @@ class LoopChoices {
     bool folds_lanes = false, folds_outer = false, folds_others = false;     // folds that vector loops add to: over themselves, the outer loop, others
     bool ordered = false;                       // one of the last two
     bool stores = false;
+    bool pure = false;                          // beside the vector loops, values are made and nothing else
   };
   Outer outer_of(const Loop& loop) const;
   Together together(const Loop& loop, const Outer& outer) const;
