@@ -70,7 +70,8 @@ struct HostLane {
   friend HostLane max_raw(HostLane a, HostLane b) { return {a.v > b.v ? a.v : b.v}; }
   friend HostLane select(HostMask m, HostLane a, HostLane b) { return m.v ? a : b; }
   friend Int to_bits(HostLane a) { return {std::bit_cast<typename Int::Signed>(a.v)}; }
-  friend HostLane scale_by_power(HostLane p, HostLane n) { return portable::scale_by_power(p, n); }
+  friend HostLane scale_by_power(HostLane p, const Power<HostLane>& power) { return portable::scale_by_power(p, power); }
+  friend HostLane scale_down(HostLane p, const Power<HostLane>& power) { return portable::scale_down(p, power); }
   friend MantissaExponent<HostLane> split_power(HostLane x, double least) { return portable::split_power(x, least); }
 };
 

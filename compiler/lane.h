@@ -18,7 +18,8 @@
 //   to_bits(V), from_bits(Int) reinterpretation
 //   Int: + - & | ^, << >> by a constant (>> keeps the sign), shift_right_logical(i, k), < > ==; Mask: & | !
 //   table_lookup(table, i)     table.values[i], i in [0, table.size), as a V
-//   scale_by_power(p, n)       p * 2^n rounded once, subnormal results included; n integral, |n| <= 250 or 2000, p near 1
+//   scale_by_power(p, n)       p * 2^n rounded once, subnormal results included; 1/2 <= p < 2; n, a Power, is integral, |n| <= 250 or 2000
+//   scale_down(p, n)           the same for n <= 0, above -170 or -1130, and any p below 2
 //   split_power(x, least)      {m, e} with x = m * 2^e, least <= m < 2 least, for any x > 0, subnormals included. least: 0.75 or 1.
 //                              m = 1, e = -inf for x = 0 and e = +inf for x = inf; e = NaN for NaN; m = NaN and any e for x < 0
 //   rare(mask, fast, slow)     `fast`, but slow() in the lanes of the mask; slow() runs only if some lane is set.
@@ -42,6 +43,12 @@ struct LaneTable {
   bool wraps = false;
 };
 
+// An exponent, and `shifted`: the same in its low bits, in two's complement, above them those of round_shift.
+template <class V>
+struct Power {
+  V n, shifted;
+};
+
 template <class V>
 struct MantissaExponent {
   V mantissa, exponent;
@@ -60,7 +67,8 @@ concept LaneType = requires(const V x, const typename V::Int i, const typename V
   { from_bits(to_bits(x)) } -> std::same_as<V>;
   { (i + i - (i & i)) << 1 } -> std::same_as<typename V::Int>;
   { table_lookup(table, i) } -> std::same_as<V>;
-  { scale_by_power(x, x) } -> std::same_as<V>;
+  { scale_by_power(x, Power<V>{x, x}) } -> std::same_as<V>;
+  { scale_down(x, Power<V>{x, x}) } -> std::same_as<V>;
   { split_power(x, 0.75) } -> std::same_as<MantissaExponent<V>>;
 };
 
@@ -83,13 +91,30 @@ V round_shift(const V& x) {
 
 // Models without an instruction for these use the following; a model that has one must give the same bits.
 
-// Two factors, since 2^n itself may be out of range. The first product is exact, so there is one rounding.
+// 2^(n + k), a normal number.
 template <class V>
-V scale_by_power(const V& p, const V& n) {
-  const int fraction = fraction_bits(p);
-  const auto i = (to_bits(n + round_shift(p)) << (p.bits() - fraction)) >> (p.bits() - fraction);
-  const auto half = i >> 1, rest = i - half, bias = p.int_like(exponent_bias(p));
-  return p * from_bits((half + bias) << fraction) * from_bits((rest + bias) << fraction);
+V power_of_two(const Power<V>& power, const typename V::Int& k) {
+  return from_bits((to_bits(power.shifted) << fraction_bits(power.n)) + k);
+}
+template <class V>
+typename V::Int biased(const V& x, int k) {
+  return x.int_like(int64_t{exponent_bias(x) + k} << fraction_bits(x));
+}
+
+// Two factors, since 2^n itself may be out of range: 2^(n + k) and 2^-k, with k of the other sign than n. The first product is exact, so
+// there is one rounding.
+template <class V>
+V scale_by_power(const V& p, const Power<V>& power) {
+  const int k = p.bits() == 32 ? 125 : 1021;
+  const auto small = to_bits(power.n) < p.int_like(0);
+  return p * power_of_two(power, select(small, biased(p, k), biased(p, -k))) * from_bits(select(small, biased(p, -k), biased(p, k)));
+}
+
+// The first product is exact, or so small that the second is zero.
+template <class V>
+V scale_down(const V& p, const Power<V>& power) {
+  const int k = p.bits() == 32 ? 64 : 128;
+  return p * power_of_two(power, biased(p, k)) * from_bits(biased(p, -k));
 }
 
 template <class V>

@@ -246,19 +246,28 @@ Lane extreme_number(const Lane& a, const Lane& b, bool larger) {
   return call_masked(a, id, size, {a.value, b.value, a.builder->getInt32(larger ? 5 : 4)});
 }
 
-Lane scale_by_power(const Lane& p, const Lane& n) {
+namespace {
+
+// p * 2^n by AVX-512's instruction.
+Lane scaled(const Lane& p, const Lane& n) {
   if (is_wide(p)) {
-    const Lane low = scale_by_power(half_of(p, 0), half_of(n, 0)), high = scale_by_power(half_of(p, 1), half_of(n, 1));
+    const Lane low = scaled(half_of(p, 0), half_of(n, 0)), high = scaled(half_of(p, 1), half_of(n, 1));
     return {concatenate(p.builder, low.value, high.value), p.builder};
   }
   const int size = avx512_size(p);
-  if (!size) return portable::scale_by_power(p, n);
   const auto id = by_size(p.bits() == 32, size,
                           {Intrinsic::x86_avx512_mask_scalef_ps_512, Intrinsic::x86_avx512_mask_scalef_ps_256,
                            Intrinsic::x86_avx512_mask_scalef_ps_128, Intrinsic::x86_avx512_mask_scalef_pd_512,
                            Intrinsic::x86_avx512_mask_scalef_pd_256, Intrinsic::x86_avx512_mask_scalef_pd_128});
   return call_masked(p, id, size, {p.value, n.value});
 }
+
+bool has_scaling(const Lane& p) { return is_wide(p) || avx512_size(p) != 0; }
+
+}  // namespace
+
+Lane scale_by_power(const Lane& p, const Power<Lane>& power) { return has_scaling(p) ? scaled(p, power.n) : portable::scale_by_power(p, power); }
+Lane scale_down(const Lane& p, const Power<Lane>& power) { return has_scaling(p) ? scaled(p, power.n) : portable::scale_down(p, power); }
 
 MantissaExponent<Lane> split_power(const Lane& x, double least) {
   if (is_wide(x)) {
@@ -294,6 +303,15 @@ unsigned bits_compared(Value* mask) {
   return 32;
 }
 
+// Some lanes of a mask, from narrower comparisons: cutting mask registers takes several instructions.
+Value* part_of_mask(llvm::IRBuilderBase* builder, Value* mask, int first, int count) {
+  const auto part = [&](Value* v) { return part_of_mask(builder, v, first, count); };
+  if (auto* compare = llvm::dyn_cast<llvm::CmpInst>(mask))
+    return builder->CreateCmp(compare->getPredicate(), take(builder, compare->getOperand(0), first, count), take(builder, compare->getOperand(1), first, count));
+  if (auto* joined = llvm::dyn_cast<llvm::BinaryOperator>(mask)) return builder->CreateBinOp(joined->getOpcode(), part(joined->getOperand(0)), part(joined->getOperand(1)));
+  return take(builder, mask, first, count);
+}
+
 // Halves of a wider vector are joined until one register is left. Without mask registers that holds whole elements, and is tested by one
 // instruction as a number of as many bits.
 Value* any_set(llvm::IRBuilderBase* builder, Value* any) {
@@ -301,8 +319,14 @@ Value* any_set(llvm::IRBuilderBase* builder, Value* any) {
   const bool is_mask = any->getType()->getScalarSizeInBits() == 1;
   if (!any->getType()->isVectorTy()) return is_mask ? any : builder->CreateIsNotNull(any);
   if (has_feature(builder, "+avx512f")) {
-    while (is_mask ? lane_count(any->getType()) > 16 : bits() > 512) any = either_half(builder, any);
-    return builder->CreateOrReduce(is_mask ? any : builder->CreateIsNotNull(any));
+    if (!is_mask) {
+      while (bits() > 512) any = either_half(builder, any);
+      return builder->CreateOrReduce(builder->CreateIsNotNull(any));
+    }
+    const int lanes = lane_count(any->getType()), each = std::min(lanes, 512 / static_cast<int>(bits_compared(any)));
+    Value* joined = part_of_mask(builder, any, 0, each);
+    for (int first = each; first < lanes; first += each) joined = builder->CreateOr(joined, part_of_mask(builder, any, first, each));
+    return builder->CreateOrReduce(joined);
   }
   if (is_mask) any = builder->CreateSExt(any, same_lanes(builder->getIntNTy(bits_compared(any)), any->getType()));
   const unsigned one_register = has_feature(builder, "+avx2") ? 256 : 128;

@@ -73,7 +73,8 @@ Lane select(const LaneMask& m, const Lane& a, const Lane& b);
 LaneInt to_bits(const Lane& a);
 Lane from_bits(const LaneInt& i);
 Lane table_lookup(const LaneTable& table, const LaneInt& index);
-Lane scale_by_power(const Lane& p, const Lane& n);
+Lane scale_by_power(const Lane& p, const Power<Lane>& power);
+Lane scale_down(const Lane& p, const Power<Lane>& power);
 MantissaExponent<Lane> split_power(const Lane& x, double least);
 
 // The blocks of `rare`: between construction and the first join, code goes to the block that is seldom run.

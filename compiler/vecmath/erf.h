@@ -28,7 +28,8 @@ V erf(const V& x) {
 // exp(-x^2) * (g + g_error) = (value + error) * 2^n.
 template <LaneType V>
 struct GaussProduct {
-  V value, error, n;
+  V value, error;
+  Power<V> power;
 };
 
 template <LaneType V>
@@ -39,7 +40,7 @@ GaussProduct<V> times_gauss(const V& x, const V& g, const V& g_error) {
   V p_error = x, u_error = x;
   const V u = fast_two_sum(e.r, e.r * e.r * exp_tail(e.r), u_error), p = fast_two_sum(x.like(1), u, p_error);
   const V product = p * g;
-  return {product, fma(p, g, -product) + fma(fma(r_error, p, p_error + u_error), g, p * g_error), e.n};
+  return {product, fma(p, g, -product) + fma(fma(r_error, p, p_error + u_error), g, p * g_error), e.power()};
 }
 
 // erfc for f32: exp(-x^2) times a polynomial for each of 14 intervals of |x|.
@@ -54,7 +55,7 @@ V erfc_f32(const V& x) {
   V g_error = x;
   const V g = fast_two_sum(row(1), sum * t, g_error);
   const auto y = times_gauss(a, g, g_error + row(2));
-  const V right = scale_by_power(y.value + y.error, y.n);
+  const V right = scale_down(y.value + y.error, y.power);
   return select(x < x.like(0), x.like(2) - right, right);
 }
 
@@ -80,7 +81,7 @@ V erfc_tail(const V& x) {
   const V twice = a + a, w = one + twice, w_error = one - (w - twice);
   const V y = n / w;
   const V correction = fma(-y, w_error, fma(-y, w, n) + n_error) * rough_inverse(w);
-  return scale_by_power(y + correction, product.n);
+  return scale_down(y + correction, product.power);
 }
 
 // 1 - erf(x). f32 0.91 ULP, f64 1.19 ULP, all x, subnormal results included. erfc(-inf) = 2, erfc(inf) = +0.

@@ -15,14 +15,14 @@ V exp2_tail(const V& f) {
 // 2^(high + low), |high + low| <= 200 (f32) or 1500 (f64), low below one half.
 template <LaneType V>
 V exp2_sum(const V& high, const V& low) {
-  const V shift = round_shift(high), n = (high + shift) - shift;
-  if (high.bits() == 32) return exp2_scaled((high - n) + low, n);
+  const V shift = round_shift(high), shifted = high + shift, n = shifted - shift;
+  if (high.bits() == 32) return exp2_scaled((high - n) + low, {n, shifted});
   // 2^(f + f_low) = 1 + f ln2 + f^2 q(f), with all that its two largest terms lose.
   V f_low = high, error = high;
   const V f = fast_two_sum(high - n, low, f_low), ln2 = f.like(0x1.62e42fefa39efp-1), linear = f * ln2;
   const V sum = fast_two_sum(f.like(1), linear, error);
   const V lost = fma(f_low, ln2, fma(f, f.like(0x1.abc9e3b39803fp-56), fma(f, ln2, -linear))) + error;
-  return scale_by_power(sum + fma(f * f, exp2_tail(f), lost), n);
+  return scale_by_power(sum + fma(f * f, exp2_tail(f), lost), {n, shifted});
 }
 
 // log2 of x >= 0 as an unevaluated sum; the low part means nothing when the high one is infinite.

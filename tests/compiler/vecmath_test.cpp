@@ -17,7 +17,9 @@ constexpr double subnormal = 0x1p-1074;
 // Equal with the sign of zero; NaN equals NaN.
 bool same(double a, double b) { return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b); }
 
-double scale(double p, double n) { return scale_by_power(HostLane<double>{p}, HostLane<double>{n}).v; }
+Power<HostLane<double>> power(double n) { return {{n}, {n + 0x1.8p52}}; }
+double scale(double p, double n) { return scale_by_power(HostLane<double>{p}, power(n)).v; }
+double scale_down(double p, double n) { return scale_down(HostLane<double>{p}, power(n)).v; }
 
 }  // namespace
 
@@ -195,6 +197,18 @@ TEST_CASE("scale_by_power rounds once into the subnormal range") {
   CHECK(scale(0.75, -1075) == 0);
   CHECK(scale(1, 1024) == inf);
   CHECK(scale(0.75, 1024) == 0x1.8p1023);
+  CHECK(scale(0.5, 0) == 0.5);
+  CHECK(scale(0.5, -2000) == 0);
+  CHECK(scale(1, 2000) == inf);
+}
+
+TEST_CASE("scale_down takes any number, and rounds once into the subnormal range") {
+  CHECK(scale_down(1.5, -1073) == 3 * subnormal);
+  CHECK(scale_down(0x1.7ffffffffffffp0, -1074) == subnormal);
+  CHECK(scale_down(-0x1p-60, -1014) == -subnormal);
+  CHECK(scale_down(0x1.8p-54, 0) == 0x1.8p-54);
+  CHECK(scale_down(0, -1000) == 0);
+  CHECK(scale_down(1.5, -1100) == 0);
 }
 
 TEST_CASE("split_power gives a mantissa from 3/4 to 3/2, and the special values") {

@@ -32,8 +32,8 @@ V pow(const V& x, const V& y) {
   V log_low = x;
   const V log_high = log2_sum(abs(x), log_low), product = y * log_high, limit = constant(x, 200, 1500);
   const V low = select(abs(product) < limit, fma(y, log_low, fma(y, log_high, -product)), x.like(0));
-  const V clamped = max_raw(-limit, min_raw(limit, product)), shift = round_shift(x), n = (clamped + shift) - shift;
-  const V result = exp2_scaled((clamped - n) + low, n), inf = x.like(infinity);
+  const V clamped = max_raw(-limit, min_raw(limit, product)), shift = round_shift(x), shifted = clamped + shift, n = shifted - shift;
+  const V result = exp2_scaled((clamped - n) + low, {n, shifted}), inf = x.like(infinity);
   const auto usual = (x > x.like(0)) & (x < inf) & (abs(y) < inf);
   return rare(!usual, result, [&] { return pow_special(result, x, y); });
 }
