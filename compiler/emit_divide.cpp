@@ -1,12 +1,14 @@
 // Quotients by a divisor that is the same for a whole loop, without the divider (which takes ten cycles a vector).
 //
-// With y the rounded reciprocal of b: q0 = a y, and twice q += (a - q b) y with the remainder exact by fma. After the first
-// step q is within one unit in the last place, so by Markstein's theorem the second gives the correctly rounded quotient:
-// the same bits as the divider. It needs remainders and quotients that do not underflow or overflow: |b| in
-// [2^-30, 2^30] and |a| in [2^-90, 2^90]. Vectors with a lane outside go to the divider.
+// With y the rounded reciprocal of b and z what it lost: q = a y + a z, whose error is hardly more than that of its rounding, and
+// q + (a - q b) y with the remainder exact by fma. As the first is within one unit in the last place, by Markstein's theorem the
+// second is the correctly rounded quotient: the same bits as the divider. It needs remainders and quotients that do not underflow or
+// overflow: |b| in [2^-30, 2^30] and |a| in [2^-90, 2^90]. Where one lane is outside, all go to the divider.
 //
 // With Options::fast_math it is a y, unless y is not a normal number.
 #include <bit>
+
+#include <llvm/Analysis/VectorUtils.h>
 
 #include "emit_half.h"
 #include "emit_kernel.h"
@@ -27,6 +29,17 @@ Value* bits_of_size(llvm::IRBuilderBase& b, Value* number) {
   auto* integers = number->getType()->getWithNewType(b.getIntNTy(number->getType()->getScalarSizeInBits()));
   const bool is_f32 = number->getType()->getScalarSizeInBits() == 32;
   return b.CreateAnd(b.CreateBitCast(number, integers), llvm::ConstantInt::get(integers, is_f32 ? 0x7fffffffu : 0x7fffffffffffffffu));
+}
+
+// Whether one of `numbers` is `limit` or more, as a mask: of the largest ones, if registers have maxima of such numbers.
+Value* reaches(llvm::IRBuilderBase& b, Value* numbers, Value* limit, unsigned register_bits) {
+  const auto lanes = [&] { return llvm::cast<llvm::FixedVectorType>(numbers->getType())->getNumElements(); };
+  for (const unsigned bits = numbers->getType()->getScalarSizeInBits(); lanes() * bits > register_bits && (bits == 32 || register_bits == 512);) {
+    const unsigned half = lanes() / 2;
+    Value* upper = b.CreateShuffleVector(numbers, llvm::createSequentialMask(half, half, 0));
+    numbers = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, b.CreateShuffleVector(numbers, llvm::createSequentialMask(0, half, 0)), upper);
+  }
+  return b.CreateICmpUGE(numbers, b.CreateShuffleVector(limit, std::vector<int>(lanes(), 0)));
 }
 
 }  // namespace
@@ -52,6 +65,8 @@ const InvariantDivisor& KernelEmitter::invariant_divisor(const Arg& divisor) {
     llvm::Type* word = before.getIntNTy(b->getType()->getScalarSizeInBits());
     Value* span = before.CreateSelect(is_within(b, 0x1p-30, 0x1p30), llvm::ConstantInt::get(word, bits_of(dtype, 0x1p90) - bits_of(dtype, 0x1p-90)), llvm::ConstantInt::get(word, 0));
     d.span = before.CreateVectorSplat(lane_count, span);
+    Value* lost = before.CreateIntrinsic(llvm::Intrinsic::fma, {b->getType()}, {before.CreateFNeg(b), y, constant_value(context_, Scalar::of(dtype, 1.0), 1)});
+    d.reciprocal_low = before.CreateVectorSplat(lane_count, before.CreateFMul(lost, y));
   }
   return d;
 }
@@ -64,16 +79,17 @@ Value* KernelEmitter::divide_by_invariant(Value* dividend, const Arg& divisor) {
     return lanes == lane_count ? splat : b_.CreateShuffleVector(splat, std::vector<int>(lanes, 0));
   };
   const Lane a{dividend, &b_}, b{wide(d.divisor), &b_}, y{wide(d.reciprocal), &b_};
-  const Lane q0 = a * y;
   Value* quotient = nullptr;
   if (fast_math_) {
-    quotient = rare(LaneMask{wide(d.refused), &b_}, q0, [&] { return a / b; }).value;
+    quotient = rare(LaneMask{wide(d.refused), &b_}, a * y, [&] { return a / b; }).value;
   } else {
-    const Lane q1 = fma(fma(-q0, b, a), y, q0);
-    const Lane q2 = fma(fma(-q1, b, a), y, q1);
+    const Lane q = fma(a, y, a * Lane{wide(d.reciprocal_low), &b_}), exact = fma(fma(-q, b, a), y, q);
     Value* size = bits_of_size(b_, dividend);
     Value* above = b_.CreateSub(size, llvm::ConstantInt::get(size->getType(), bits_of(computed_in(dtype_of_arg(divisor)), 0x1p-90)));
-    quotient = rare(LaneMask{b_.CreateICmpUGE(above, wide(d.span)), &b_}, q2, [&] { return a / b; }).value;
+    RareBlock block(LaneMask{reaches(b_, above, d.span, 8 * static_cast<unsigned>(register_bytes())), &b_});
+    const Lane divided = a / b;
+    block.leave();
+    quotient = block.join(exact, divided).value;
   }
   return is_half(dtype_of_arg(divisor)) ? round_to_half(b_, quotient, dtype_of_arg(divisor)) : quotient;
 }

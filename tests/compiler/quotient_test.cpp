@@ -1,0 +1,78 @@
+// Quotients by one divisor for a whole loop, which are made without the divider (emit_divide.cpp): the same bits as IEEE division.
+#include <cmath>
+#include <random>
+#include <type_traits>
+
+#include <weft/function.h>
+
+#include "compiled.h"
+
+using namespace weft;
+
+namespace {
+
+template <class T> constexpr DType dtype = std::is_same_v<T, float> ? f32 : f64;
+
+template <class T> Function quotient() {
+  const std::string name = std::is_same_v<T, float> ? "f32" : "f64";
+  return compile_text("graph g(%x: " + name + "[n], %y: " + name + "[]) -> (%0) {\n%0: " + name + "[i:n] = divide(%x[i], %y[])\n}");
+}
+
+// A number in [1, 2) times 2^exponent.
+template <class T> T number(std::mt19937_64& random, int exponent) {
+  return std::ldexp(1 + std::ldexp(static_cast<T>(random() >> 12), -52), exponent);
+}
+
+// Dividends whose quotients lie as close to the middle of two neighbours as there are, and any others.
+template <class T> std::vector<T> dividends(std::mt19937_64& random, T divisor, int count, int range) {
+  std::vector<T> made;
+  while (static_cast<int>(made.size()) < count) {
+    const int exponent = static_cast<int>(random() % static_cast<unsigned>(2 * range + 1)) - range;
+    const T quotient = number<T>(random, exponent), next = std::nextafter(quotient, T(INFINITY));
+    const auto middle = (static_cast<long double>(quotient) + next) / 2;
+    const T near = static_cast<T>(middle * divisor);
+    for (const T x : {near, std::nextafter(near, T(0)), std::nextafter(near, T(INFINITY)), -near, number<T>(random, exponent)}) made.push_back(x);
+  }
+  return made;
+}
+
+template <class T> void check_quotients(const Function& f, T divisor, const std::vector<T>& x) {
+  CAPTURE(divisor);
+  const Array got = f({Array::from<T>(x, {static_cast<Index>(x.size())}), Array::from<T>({divisor}, {})})[0];
+  Index wrong = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const T expected = x[k] / divisor, found = got.data<T>()[k];
+    wrong += std::isnan(expected) ? !std::isnan(found) : expected != found || std::signbit(expected) != std::signbit(found);
+  }
+  CHECK(wrong == 0);
+}
+
+template <class T> void check_divisors() {
+  const Function f = quotient<T>();
+  std::mt19937_64 random(7);
+  const T least = std::nextafter(T(1), T(2)), most = std::nextafter(T(2), T(1));        // mantissas at the ends of [1, 2)
+  for (int exponent : {-31, -30, -29, -1, 0, 1, 29, 30, 31})
+    for (const T mantissa : {T(1), least, most, T(1.5), std::nextafter(T(1.5), T(0)), number<T>(random, 0), number<T>(random, 0)}) {
+      const T divisor = std::ldexp(mantissa, exponent);
+      check_quotients<T>(f, divisor, dividends<T>(random, divisor, 1003, 20));
+      check_quotients<T>(f, -divisor, dividends<T>(random, divisor, 203, 95));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("quotients by one divisor have the bits of the divider: close to the middle of two numbers, and at the ends of its range") {
+  check_divisors<float>();
+  check_divisors<double>();
+}
+
+TEST_CASE("quotients by one divisor: zeros, infinities, NaN and subnormal numbers among others") {
+  const Function f = quotient<float>();
+  std::mt19937_64 random(8);
+  for (const float divisor : {3.0f, 0.0f, -0.0f, INFINITY, NAN, 0x1p-149f, 0x1.fffffep127f, 0x1p-126f}) {
+    auto x = dividends<float>(random, 3.0f, 301, 90);
+    for (const float special : {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 0x1p-149f, -0x1.8p-140f, 0x1.fffffep127f, 0x1p-90f, 0x1.fffffep-91f, 0x1p90f, 0x1.fffffep89f})
+      x[random() % x.size()] = special;
+    check_quotients<float>(f, divisor, x);
+  }
+}
