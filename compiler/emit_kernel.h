@@ -71,15 +71,17 @@ class KernelEmitter : private LoopChoices {
   void emit_lanes(const Loop& loop);
   void around_lanes(const std::function<void()>& loops);
   void emit_lane_range(const Loop& loop, Range range);
+  void emit_whole_then_rest(const Loop& loop, Range range, int steps);
   Value* emit_single_vectors(const Loop& loop, Range range);
   void load_repeated(const Loop& loop, Value* begin, int steps);
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
+  void keep_inside(const Fold& fold, std::vector<Value*>& values, const Masks& masks);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Compute& compute, int steps);
   int steps_of(const Loop& loop) const { return tiled_by_ >= 0 ? 1 : interleave(loop); }
   Masks first_lanes(Value* count, int steps);
-  Value* move_mask(const Masks& masks, int step) const { return whole_moves_ ? nullptr : mask_of(masks, step); }
+  Value* move_mask(const Masks& masks, int step) const { return shared_step_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
   bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
 
@@ -254,7 +256,10 @@ class KernelEmitter : private LoopChoices {
   bool thin_ = false;                           // the copies are all elements of a fold
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
   int tiled_by_ = -1;                           // the axis of the outer loop of tiles
-  bool whole_moves_ = false;                    // masks are for folds alone: what is moved is there
+  struct SharedStep {                           // an iteration of a shared body: all that it moves is there
+    Value *is_part, *count;                     // whether it is the last and less than whole; its elements
+  };
+  const SharedStep* shared_step_ = nullptr;
   Value* part_ = nullptr;                       // elements of the current vector, if it may be less than whole
   std::map<int, Value*> carried_rows_;          // by buffer: rows of states, from copy to copy
   std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, in memory's type

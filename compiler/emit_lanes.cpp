@@ -12,15 +12,39 @@ namespace weft {
 
 using llvm::Value;
 
+// Lanes outside the loop do not change the fold. In a shared body only its last step has some: a branch costs less than masks.
+void KernelEmitter::keep_inside(const Fold& fold, std::vector<Value*>& values, const Masks& masks) {
+  const auto inside = [&](const Masks& which) {
+    std::vector<Value*> kept;
+    for (std::size_t step = 0; step < values.size(); ++step)
+      kept.push_back(b_.CreateSelect(which[step], values[step], constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count)));
+    return kept;
+  };
+  if (!shared_step_) {
+    if (!masks.empty()) values = inside(masks);
+    return;
+  }
+  std::vector<Value*> kept;
+  llvm::BasicBlock *whole = b_.GetInsertBlock(), *part = nullptr;
+  if_then(shared_step_->is_part, "inside", [&] {
+    kept = inside(first_lanes(shared_step_->count, static_cast<int>(values.size())));
+    part = b_.GetInsertBlock();
+  });
+  for (std::size_t step = 0; step < values.size(); ++step) {
+    auto* value = b_.CreatePHI(values[step]->getType(), 2);
+    value->addIncoming(values[step], whole);
+    value->addIncoming(kept[step], part);
+    values[step] = value;
+  }
+}
+
 void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks) {
   const Fold& fold = program_.folds[static_cast<std::size_t>(item.fold)];
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
   const bool along = fold.axis == loop.var.axis;
   std::vector<Value*> values;
-  for (int step = 0; step < steps; ++step) {
-    values.push_back(pack(item.value, step));
-    if (along && !masks.empty()) values.back() = b_.CreateSelect(mask_of(masks, step), values.back(), constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));
-  }
+  for (int step = 0; step < steps; ++step) values.push_back(pack(item.value, step));
+  if (along) keep_inside(fold, values, masks);
   if (along && state.nan) return accumulate_extreme(fold, state, values);
   for (int step = 0; step < steps; ++step) {
     Value* value = values[static_cast<std::size_t>(step)];
@@ -196,10 +220,27 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     if (steps > 1 && loop.weight <= small_body && register_bytes() < 64) rest = emit_single_vectors(loop, {rest, range.end});
     if (exact) return;
   }
+  if (once && masks) return emit_whole_then_rest(loop, range, steps);
   const int last_steps = once ? steps : 1;
   for_range(rest, range.end, last_steps * lane_count, "rest", [&](Value* index) {
     part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(last_steps * lane_count));
     emit_lane_body(loop, index, last_steps, first_lanes(part_, last_steps));
+    part_ = nullptr;
+  });
+}
+
+// A body that is emitted once, run for all whole steps with masks of all lanes and once more for the rest: masks do not change within
+// the loop.
+void KernelEmitter::emit_whole_then_rest(const Loop& loop, Range range, int steps) {
+  const int stride = steps * lane_count;
+  Value* left = b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride));
+  Value* whole_end = b_.CreateSub(range.end, left);
+  for_range(number(0), number(2), 1, "part", [&](Value* pass) {
+    Value* last = b_.CreateICmpNE(pass, number(0));
+    Value *begin = b_.CreateSelect(last, whole_end, range.begin), *end = b_.CreateSelect(last, range.end, whole_end);
+    part_ = b_.CreateSelect(last, left, number(stride));
+    const Masks masks = first_lanes(part_, steps);
+    for_range(begin, end, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, masks); });
     part_ = nullptr;
   });
 }

@@ -52,17 +52,16 @@ void KernelEmitter::emit_shared_body(const Loop& loop, Range range, int steps) {
   load_repeated(loop, range.begin, steps);
   for_range(range.begin, range.end, stride, "lanes", [&](Value* index) {
     Value* left = b_.CreateSub(range.end, index);
-    Value* part = b_.CreateICmpSLT(left, number(stride));
-    const Masks masks = first_lanes(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, number(stride)), steps);
-    if_then(part, "before", [&] { move_parts(stops, true, index, masks); });
+    const SharedStep step{b_.CreateICmpSLT(left, number(stride)), left};
+    if_then(step.is_part, "before", [&] { move_parts(stops, true, index, first_lanes(left, steps)); });
     for (const Stop& stop : stops) {
       Value* from_index = b_.CreateMul(index, number(-static_cast<Index>(size_of(stop.dtype))));
-      accesses_.at(stop.item).base = b_.CreateSelect(part, b_.CreateGEP(b_.getInt8Ty(), stop.cell, from_index), stop.base);
+      accesses_.at(stop.item).base = b_.CreateSelect(step.is_part, b_.CreateGEP(b_.getInt8Ty(), stop.cell, from_index), stop.base);
     }
-    whole_moves_ = true;
-    emit_lane_body(loop, index, steps, masks);
-    whole_moves_ = false;
-    if_then(part, "after", [&] { move_parts(stops, false, index, masks); });
+    shared_step_ = &step;
+    emit_lane_body(loop, index, steps, {});
+    shared_step_ = nullptr;
+    if_then(step.is_part, "after", [&] { move_parts(stops, false, index, first_lanes(left, steps)); });
   });
   repeated_.clear();
 }
