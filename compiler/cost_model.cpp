@@ -99,7 +99,9 @@ int vectors_side_by_side(int body, bool long_functions, int registers_each, int 
   if (body <= 48) return 2;
   if (body <= masked_only) return 16 * registers_each <= registers ? 2 : 1;
   if (long_functions) return 1;                  // their rare branches are code enough
-  return std::max(1, 4 / registers_each);
+  // Chains as long as these wait for every result: an instruction takes about four cycles, and two can begin in each. Sixteen registers
+  // hold no more than four vectors of what is alive; of thirty-two, eight vectors spill, and take twice as long to compile as six.
+  return std::max(1, (registers >= 32 ? 6 : 4) / registers_each);
 }
 
 int whole_repetitions(int vectors, int repetition) {
