@@ -96,7 +96,7 @@ bool thin_extent_pays(Index extent, double elements) {
 int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers) {
   constexpr int few_constants = 4;               // in registers beside one value of each vector
   if (body <= small_body) return 4 * registers_each + few_constants <= registers ? 4 : 2;
-  if (body <= 48) return 2;
+  if (body <= long_body) return 2;
   if (body <= masked_only) return 16 * registers_each <= registers ? 2 : 1;
   if (long_functions) return 1;                  // their rare branches are code enough
   // Chains as long as these wait for every result: an instruction takes about four cycles, and two can begin in each. Sixteen registers

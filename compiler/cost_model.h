@@ -6,7 +6,7 @@
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, rows_of_block
 //   few elements along an axis    thin_extent_pays
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
-//   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, masked_only
+//   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_together, tiled_body
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors
 //
@@ -109,6 +109,7 @@ inline constexpr int cheap_value = 3;            // loads included: computed aga
 inline constexpr int long_function = 12;         // op_cost from which an op is no handful of instructions
 inline constexpr int small_body = 16;            // of simple ops
 inline constexpr int twice_emitted = small_body; // bodies up to this size: for whole steps, and with masks for the rest
+inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once
 inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time

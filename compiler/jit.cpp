@@ -14,7 +14,6 @@
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -24,6 +23,7 @@
 #include <weft/thread_pool.h>
 
 #include "fold_support.h"
+#include "llvm_options.h"
 #include "module_passes.h"
 #include "split_module.h"
 
@@ -54,13 +54,6 @@ JITTargetMachineBuilder target() {
   builder.setCodeGenOptLevel(CodeGenOptLevel::Default);
   builder.getOptions().AllowFPOpFusion = FPOpFusion::Strict;       // contraction is decided by the graph, nowhere else
   return builder;
-}
-
-// Addresses are as simple as loops need them; rewriting them takes LLVM a tenth to a half of all code generation. There is no other
-// way to leave the pass out: the option is LLVM's own, for the whole process.
-void leave_out_strength_reduction() {
-  auto& options = cl::getRegisteredOptions();
-  if (auto found = options.find("disable-lsr"); found != options.end()) static_cast<cl::opt<bool>*>(found->second)->setValue(true);
 }
 
 std::unique_ptr<LLJIT> make_session() {
@@ -126,7 +119,7 @@ void on_large_stacks(const std::vector<std::function<void()>>& works) {
 
 using Bytes = SmallVector<char, 0>;
 
-Bytes generate(llvm::Module& module, CodeGenFileType type) {
+Bytes generate(llvm::Module& module, bool spread, CodeGenFileType type) {
   auto machine = take(target().createTargetMachine(), "no code generator for this machine");
   module.setDataLayout(machine->createDataLayout());
 #if LLVM_VERSION_MAJOR >= 21
@@ -139,6 +132,7 @@ Bytes generate(llvm::Module& module, CodeGenFileType type) {
   raw_svector_ostream out(bytes);
   legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, out, nullptr, type)) fail(ErrorKind::internal, "this machine cannot emit code to memory");
+  const SchedulingTurn turn(spread);
   passes.run(module);
   return bytes;
 }
@@ -192,10 +186,11 @@ std::string unique_name(const std::string& stem) {
 std::shared_ptr<const MachineCode> compile_module(std::unique_ptr<LLVMContext> context, std::unique_ptr<llvm::Module> module) {
   session();
   constexpr int most = 8;                    // threads with large stacks
+  const bool spread = wants_spread_schedule(*module);
   std::vector<ModulePart> parts = split_module({std::move(context), std::move(module)}, static_cast<std::size_t>(std::min(most, hardware_threads())));
   std::vector<Bytes> objects(parts.size());
   std::vector<std::function<void()>> works;
-  for (std::size_t k = 0; k < parts.size(); ++k) works.push_back([&, k] { objects[k] = generate(*parts[k].module, CodeGenFileType::ObjectFile); });
+  for (std::size_t k = 0; k < parts.size(); ++k) works.push_back([&, k] { objects[k] = generate(*parts[k].module, spread, CodeGenFileType::ObjectFile); });
   on_large_stacks(works);
   parts.clear();
   return std::make_shared<LinkedCode>(std::move(objects));
@@ -204,7 +199,7 @@ std::shared_ptr<const MachineCode> compile_module(std::unique_ptr<LLVMContext> c
 std::string assembly_of(llvm::Module& module) {
   session();
   Bytes text;
-  on_large_stacks({[&] { text = generate(module, CodeGenFileType::AssemblyFile); }});
+  on_large_stacks({[&] { text = generate(module, wants_spread_schedule(module), CodeGenFileType::AssemblyFile); }});
   return std::string(text.begin(), text.end());
 }
 

@@ -1,0 +1,25 @@
+// Options of LLVM that only its command line has: they hold for the whole process.
+#pragma once
+#include <llvm/IR/Module.h>
+
+namespace weft {
+
+// Addresses are as simple as loops need them; rewriting them takes LLVM a tenth to a half of all code generation.
+void leave_out_strength_reduction();
+
+// An attribute of a function whose instructions are to be spread over its vectors. LLVM's scheduler of machine instructions saves registers,
+// by finishing one vector before the next, so that long bodies wait for every result. With sixteen registers that of W4 in f64 takes two thirds
+// of the time when spread, those of W4, W3 and W20 nine tenths; transposes and short bodies a tenth more.
+inline constexpr const char* spread_schedule = "weft-spread-schedule";
+bool wants_spread_schedule(const llvm::Module& module);
+
+// Lives while code of a module is generated. Modules that want the one and the other schedule take turns; it is LLVM's own when there are none.
+// Thread-safe.
+class SchedulingTurn {
+ public:
+  explicit SchedulingTurn(bool spread);
+  ~SchedulingTurn();
+  SchedulingTurn(const SchedulingTurn&) = delete;
+};
+
+}  // namespace weft
