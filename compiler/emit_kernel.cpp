@@ -1,9 +1,12 @@
 #include "emit_kernel.h"
 
+#include <algorithm>
+
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "llvm_options.h"
 
 namespace weft {
 
@@ -223,6 +226,8 @@ void KernelEmitter::emit_run() {
     stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root, machine_), 1000), 1);
   }
   end_function();
+  if (register_bytes() < 64 && std::any_of(codes_.begin(), codes_.end(), [](const LoopCode& code) { return code.instructions > long_body; }))
+    function_->addFnAttr(spread_schedule);
   stage.loops = std::move(codes_);
   if (!scratch_.is(0)) stage.scratch = plan_.sizes.add(scratch_);
   for (std::size_t k = 0; k < program_.buffers.size(); ++k) {

@@ -6,7 +6,6 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_kernel.h"
-#include "llvm_options.h"
 #include "schedule.h"
 
 namespace weft {
@@ -176,7 +175,6 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
 // The first time a loop is emitted, most of its elements go through that code.
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
-  if (loop.weight > long_body && register_bytes() < 64) function_->addFnAttr(spread_schedule);
   LoopCode code{loop.var.axis, tiled_by_, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), tiled_by_ >= 0, tables, 0};
   for (const Item& item : loop.body) {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !jam_.empty()) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;

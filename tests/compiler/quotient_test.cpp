@@ -1,5 +1,7 @@
 // Quotients by one divisor for a whole loop, which are made without the divider (emit_divide.cpp): the same bits as IEEE division.
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <random>
 #include <type_traits>
 
@@ -11,8 +13,6 @@ using namespace weft;
 
 namespace {
 
-template <class T> constexpr DType dtype = std::is_same_v<T, float> ? f32 : f64;
-
 template <class T> Function quotient() {
   const std::string name = std::is_same_v<T, float> ? "f32" : "f64";
   return compile_text("graph g(%x: " + name + "[n], %y: " + name + "[]) -> (%0) {\n%0: " + name + "[i:n] = divide(%x[i], %y[])\n}");
@@ -23,7 +23,30 @@ template <class T> T number(std::mt19937_64& random, int exponent) {
   return std::ldexp(1 + std::ldexp(static_cast<T>(random() >> 12), -52), exponent);
 }
 
-// Dividends whose quotients lie as close to the middle of two neighbours as there are, and any others.
+// Dividends whose quotients lie as close to the middle of two neighbours as there are: with integers of p bits, A 2^k = M B + e for an odd M of
+// p + 1 bits, the middle, and a small odd e. Modulo 2^k, M is -e / B.
+template <class T> std::vector<T> hardest(T divisor) {
+  using Wide = unsigned __int128;
+  constexpr int p = std::numeric_limits<T>::digits;
+  int power = 0;
+  const auto b = static_cast<std::uint64_t>(std::ldexp(std::frexp(std::abs(divisor), &power), p));
+  std::vector<T> made;
+  if (b % 2 == 0) return made;
+  std::uint64_t inverse = b;                              // of b modulo 2^64: each step doubles the bits that are right, three at first
+  for (int step = 0; step < 5; ++step) inverse *= 2 - b * inverse;
+  for (int k : {p, p + 1})
+    for (std::int64_t e : {-5, -3, -1, 1, 3, 5}) {
+      const std::uint64_t modulus = std::uint64_t{1} << k, least = std::uint64_t{1} << p;
+      std::uint64_t middle = (0 - static_cast<std::uint64_t>(e)) * inverse & (modulus - 1);
+      if (k == p) middle += least;
+      if (middle < least) continue;
+      const auto dividend = static_cast<std::uint64_t>((static_cast<Wide>(middle) * b + static_cast<Wide>(static_cast<__int128>(e))) >> k);
+      if (dividend >= least / 2 && dividend < least) made.push_back(static_cast<T>(dividend));
+    }
+  return made;
+}
+
+// Dividends whose quotients lie close to the middle of two neighbours, and any others.
 template <class T> std::vector<T> dividends(std::mt19937_64& random, T divisor, int count, int range) {
   std::vector<T> made;
   while (static_cast<int>(made.size()) < count) {
@@ -57,6 +80,16 @@ template <class T> void check_divisors() {
       check_quotients<T>(f, divisor, dividends<T>(random, divisor, 1003, 20));
       check_quotients<T>(f, -divisor, dividends<T>(random, divisor, 203, 95));
     }
+  std::size_t hard = 0;
+  for (int k = 0; k < 4000; ++k) {
+    const T divisor = number<T>(random, 0);
+    std::vector<T> x = hardest(divisor);
+    if (x.empty()) continue;
+    hard += x.size();
+    for (std::size_t at = 0; x.size() < 64; ++at) x.push_back(x[at]);          // whole vectors: others hold zeros, and go to the divider
+    check_quotients<T>(f, divisor, x);
+  }
+  CHECK(hard > 2000);
 }
 
 }  // namespace
