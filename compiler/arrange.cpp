@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "drafts.h"
+#include "placement.h"
 #include "root.h"
 
 namespace weft {
@@ -27,14 +28,15 @@ struct Costs {
 
   Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
       : uses(nest.axes.size()), stride(nest.axes.size()), carried(nest.axes.size()) {
+    std::set<std::pair<NodeId, std::string>> loaded;             // what several nodes read at the same index is loaded once
     for (const Placed& placed : nest.nodes) {
       const Node& node = graph.node(placed.node);
       const double volume = volume_of(placed.axes, nest.axes, placed.axes.size());
       arithmetic += op_in_loads * volume;
       for (int k = 0; k < graph.arity(placed.node) && node.kind == Kind::apply; ++k) {
         const NodeId array = graph.operand(placed.node, k);
-        if (nest.find(array)) continue;
         const AxisMap& map = graph.map(placed.node, k);
+        if (nest.find(array) || !loaded.emplace(array, index_of(placed, map)).second) continue;
         const Dims strides = strides_of(graph, hints, array);
         const std::vector<StrideClass> classes = classes_of(graph, hints, array);
         for (std::size_t d = 0; d < map.size(); ++d)
@@ -42,7 +44,7 @@ struct Costs {
       }
       if (schedule.stored[placed.node.value] && node.kept == static_cast<int>(node.domain.size())) {
         const Dims strides = strides_of(graph, hints, placed.node);
-        for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], StrideClass::other, volume);
+        for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? volume : store_in_loads * volume);
       }
       add_folds(node, placed.axes, nest.axes, uses);
       for (int axis : carried_axes(node))
@@ -51,6 +53,11 @@ struct Costs {
   }
 
  private:
+  static std::string index_of(const Placed& placed, const AxisMap& map) {
+    std::string text;
+    for (const AxisRef& ref : map) text += concat(ref.axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(ref.axis)], " ", ref.step, " ", to_text(ref.start), ",");
+    return text;
+  }
   void add(int axis, Index step, StrideClass known, double volume) {
     if (axis < 0 || step == 0) return;
     const auto a = static_cast<std::size_t>(axis);
@@ -111,6 +118,7 @@ struct WorkLoop {
   int phase = 0;
   int weight = 0;
   bool carries = false;                                         // a recurrence over the loop's own axis
+  int direction = 0;                                            // 1: from the first index, -1: from the last, 0: any
   std::vector<std::pair<int, int>> items;                       // (phase, node >= 0 | ~loop)
   std::map<std::pair<int, Part>, std::vector<int>> inner;       // loops by variable, in creation order
 };
@@ -167,15 +175,28 @@ class TreeBuilder {
     }
     return phase;
   }
-  int enter(int current, const LoopVar& var, int phase) {
+  // Which way the loop over this axis may run: a recurrence visits its elements in order, and what is added up, or written through a
+  // window, does so from the first index.
+  int direction_of(const Placed& placed, int axis) const {
+    const Node& node = graph_.node(placed.node);
+    const auto runs = [&](int own) { return placed.axes[static_cast<std::size_t>(own)] == axis; };
+    if (node.mode == Mode::accumulate || node.kind == Kind::update) return std::find(placed.axes.begin(), placed.axes.end(), axis) != placed.axes.end() ? 1 : 0;
+    const std::vector<int> carried = carried_axes(node);
+    if (std::none_of(carried.begin(), carried.end(), runs)) return 0;
+    return std::get<Recurring>(node.payload).backwards ? -1 : 1;
+  }
+  int enter(int current, const LoopVar& var, int phase, int direction) {
     auto& candidates = loops_[static_cast<std::size_t>(current)].inner[{var.axis, var.part}];
     int chosen = -1;
     for (auto it = candidates.rbegin(); it != candidates.rend() && it - candidates.rbegin() < loops_tried; ++it) {
       const WorkLoop& loop = loops_[static_cast<std::size_t>(*it)];
       if (loop.phase < phase) break;
-      if (loop.weight < full_loop) chosen = *it;
+      if (loop.weight < full_loop && loop.direction * direction >= 0) chosen = *it;
     }
-    if (chosen >= 0) return chosen;
+    if (chosen >= 0) {
+      if (direction != 0) loops_[static_cast<std::size_t>(chosen)].direction = direction;
+      return chosen;
+    }
     if (!candidates.empty()) phase = std::max(phase, loops_[static_cast<std::size_t>(candidates.back())].phase + 1);
     chosen = static_cast<int>(loops_.size());
     candidates.push_back(chosen);
@@ -183,6 +204,7 @@ class TreeBuilder {
     loops_.emplace_back();
     loops_.back().var = var;
     loops_.back().phase = phase;
+    loops_.back().direction = direction;
     return chosen;
   }
   void insert(int k) {
@@ -202,7 +224,7 @@ class TreeBuilder {
           loops_[static_cast<std::size_t>(current)].carries |= !path.empty() && path.back().axis >= 0 && placed.axes[static_cast<std::size_t>(axis)] == path.back().axis;
         return;
       }
-      current = enter(current, path[depth + 1], phase);
+      current = enter(current, path[depth + 1], phase, direction_of(placed, path[depth + 1].axis));
     }
   }
   Level build(int index) {
@@ -212,6 +234,7 @@ class TreeBuilder {
     });
     Level level;
     level.var = loop.var;
+    level.backwards = loop.direction < 0;
     bool inner = false;
     for (auto [phase, item] : loop.items) {
       if (item >= 0) level.body.emplace_back(nest_.nodes[static_cast<std::size_t>(item)].node);
@@ -252,23 +275,15 @@ void keep_visiting_order(const Graph& graph, Nest& nest) {
   nest.lanes = nest.vars.back().axis;
 }
 
-// Bytes, for each element of the root, of the rows that nodes read at another index and of what they read beside them.
-double row_bytes(const Graph& graph, const Nest& nest, int root) {
-  std::set<NodeId> kept;
-  for (const Placed& placed : nest.nodes) {
-    std::vector<const Placed*> read;
-    bool across = false;
-    for (int k = 0; k < graph.arity(placed.node); ++k)
-      if (const Placed* made = nest.find(graph.operand(placed.node, k))) read.push_back(made), across |= !reads_in_place(graph, placed.node, k, made->axes);
-    if (across)
-      for (const Placed* made : read) kept.insert(made->node);
-  }
+// Bytes, for each element of the root, of what one loop keeps for another: rows, or parts of arrays that are read again.
+double kept_bytes(const Graph& graph, const Schedule& schedule, const Nest& nest) {
+  const Placement placement = place_values(graph, schedule, nest);
   double bytes = 0;
-  for (NodeId id : kept) {
-    const Node& node = graph.node(id);
-    bytes += volume_of(nest.find(id)->axes, nest.axes, static_cast<std::size_t>(node.kept)) * static_cast<double>(size_of(node.dtype));
+  for (std::size_t k = 0; k < nest.nodes.size(); ++k) {
+    const Node& node = graph.node(nest.nodes[k].node);
+    if (placement.kept[k]) bytes += volume_of(nest.nodes[k].axes, nest.axes, static_cast<std::size_t>(node.kept)) * static_cast<double>(size_of(node.dtype));
   }
-  return bytes / static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(root)].hint));
+  return bytes / static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(nest.lanes)].hint));
 }
 
 double elements_of(const Nest& nest) {
@@ -278,7 +293,7 @@ double elements_of(const Nest& nest) {
 }
 
 // The loop variables, outermost first. Without a root the nest runs once.
-void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root, int threads) {
+void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
   std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
@@ -289,9 +304,8 @@ void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root, i
     nest.vars.push_back({root, Part::tile});
     nest.block = root == nest.lanes ? 0 : choose_block(graph, nest);
     if (folded) nest.unit = fold_leaf;
-    else if (root == nest.lanes) nest.unit = unit_of_vectors(row_bytes(graph, nest, root), nest.axes[static_cast<std::size_t>(root)].hint, elements_of(nest), threads);
     else if (nest.block > 0) nest.unit = nest.block;
-    else nest.vars.clear();
+    else if (root != nest.lanes) nest.vars.clear();
     if (nest.block > 0 && folded) nest.vars.push_back({root, Part::block});
     if (root != nest.lanes) nest.vars.push_back({root, Part::element});
   }
@@ -305,10 +319,13 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   if (!nest.axes.empty()) {
     const Costs costs(graph, hints, schedule, nest);
     nest.lanes = choose_lanes(nest, costs, hints.machine);
-    order_loops(graph, nest, costs, choose_root(nest, costs, nest.lanes), hints.threads);
+    order_loops(graph, nest, costs, choose_root(nest, costs, nest.lanes));
     keep_visiting_order(graph, nest);
   }
   nest.root = TreeBuilder(graph, nest).build();
+  const bool root_is_vectors = !nest.vars.empty() && nest.vars[0] == LoopVar{nest.lanes, Part::tile};
+  if (root_is_vectors && !folds_axis(graph, nest, nest.lanes))
+    nest.unit = unit_of_vectors(kept_bytes(graph, schedule, nest), nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads);
 }
 
 }  // namespace weft

@@ -115,6 +115,11 @@ int equal_parts(int vectors, Index total) {
   return vectors;
 }
 
+int elements_of_tile(int registers_each, double bytes_of_lines) {
+  constexpr double first_level = 1 << 14;
+  return registers_each > 1 && bytes_of_lines <= first_level ? 8 : 16;
+}
+
 int elements_together(int body, bool ordered) {
   if (body > 24) return 1;
   // Measured on 4096 x 4096 floats: where sixteen rows of slots are live, four streams beside them are 10 % faster than eight.

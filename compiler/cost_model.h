@@ -7,7 +7,7 @@
 //   few elements along an axis    thin_extent_pays
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
 //   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only
-//   vectors and elements at once  vectors_side_by_side, equal_parts, elements_together, tiled_body
+//   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, tiled_body
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
@@ -60,6 +60,7 @@ double access_cost(const Machine& machine, const AxisUse& use);
 // The whole cost of the vector axis. `carried`: of recurrences along it, which run one element at a time; `arithmetic`: of all ops.
 double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent);
 inline constexpr double op_in_loads = 0.25;
+inline constexpr double store_in_loads = 1.25;   // one that jumps: nothing fetches its line ahead
 
 // Why an axis is a poor root. A root that is also the vector axis, and not the only axis, breaks rows into tiles. A folded one needs
 // partial results, which may be large, and several leaves to be parallel. One of few elements cannot be split over threads; if they are
@@ -124,6 +125,10 @@ int vectors_side_by_side(int body, bool long_functions, int registers_each, int 
 int whole_repetitions(int vectors, int repetition);
 // The same for `total` vectors: without a rest, if nearly as many divide them.
 int equal_parts(int vectors, Index total);
+
+// Elements of a tile that is transposed in registers: sixteen are whole lines of floats. Where a vector takes several registers, eight need
+// fewer than there are, if the lines stay in the first level until the other half is needed.
+int elements_of_tile(int registers_each, double bytes_of_lines);
 
 // How many elements of a serial fold are worked on at once, so that its accumulators are loaded and stored once for all of them.
 int elements_together(int body, bool ordered);

@@ -51,7 +51,8 @@ void KernelEmitter::start_folds(const Loop& loop, bool ordered) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
     const FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
-    if (fold.ordered != ordered) continue;
+    const bool stays_in_registers = thin_ && loop.mark == Mark::serial && !fold.start;
+    if (fold.ordered != ordered || stays_in_registers) continue;
     const Scalar start = fold.start ? *fold.start : unit(fold.accumulator, fold.dtype);
     if (!state.registers.empty()) {
       for (auto* acc : state.registers) b_.CreateStore(constant_value(context_, start, lane_count), acc);
@@ -184,8 +185,11 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
 // The slot of the current element of an ordered fold whose slots are in memory.
 Value* KernelEmitter::fold_slot(const Fold& fold, const FoldState& state) {
   if (state.slots == 1) return number(0);
-  if (tiled_by_ == fold.axis && !jam_.empty()) return number(static_cast<Index>(jam_copy_) % state.slots);    // tiles begin at slot 0
-  return b_.CreateAnd(axis_index_[static_cast<std::size_t>(fold.axis)], number(state.slots - 1));
+  Value* const index = axis_index_[static_cast<std::size_t>(fold.axis)];
+  if (tiled_by_ != fold.axis || jam_.empty()) return b_.CreateAnd(index, number(state.slots - 1));
+  const auto copy = static_cast<Index>(jam_copy_), copies = static_cast<Index>(jam_.size());
+  if (copies % state.slots == 0) return number(copy % state.slots);                                  // tiles begin at slot 0
+  return b_.CreateAdd(b_.CreateAnd(b_.CreateSub(index, number(copy)), number(state.slots - 1)), number(copy));
 }
 
 }  // namespace weft

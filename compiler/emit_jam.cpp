@@ -13,7 +13,8 @@ using llvm::Value;
 void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer) {
   thin_ = true;
   open_folds(serial, false);
-  if (outer.across) tiled_by_ = serial.var.axis;
+  start_folds(serial, false);
+  if (outer.across > 0) tiled_by_ = serial.var.axis;
   emit_together(serial, number(0), static_cast<int>(program_.axes[static_cast<std::size_t>(serial.var.axis)].extent.constant()), 1);
   tiled_by_ = -1;
   thin_ = false;

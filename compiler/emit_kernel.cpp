@@ -115,7 +115,7 @@ void KernelEmitter::emit_item(const Item& item) {
 // As much of the range as goes together; returns where the rest begins.
 Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Together how, Range range) {
   switch (how) {
-    case Together::tiles: return emit_tiles(loop, range);
+    case Together::tiles: return emit_tiles(loop, range, tile_elements(outer));
     case Together::squares: return emit_rolled_tiles(loop, *outer.loops[0], range);
     case Together::jam: return emit_jam(loop, range, elements_together(outer.weight, outer.ordered));
     default: return range.begin;

@@ -136,7 +136,7 @@ class KernelEmitter : private LoopChoices {
   bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
 
   // emit_tile.cpp
-  Value* emit_tiles(const Loop& outer, Range range);
+  Value* emit_tiles(const Loop& outer, Range range, int elements);
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);

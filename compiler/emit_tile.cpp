@@ -1,5 +1,5 @@
 // Operands that lie across a vector loop, such as a transpose: neighbours of the outer loop are neighbours in memory. Sixteen elements
-// of that loop are worked on together; sixteen vectors along it are loaded and transposed in registers, so that every cache line is
+// of that loop, or eight, are worked on together; sixteen vectors along it are loaded and transposed in registers, so that every cache line is
 // read once and as a whole. Results that lie across are written in the same way.
 #include <algorithm>
 #include <cstdlib>
@@ -22,14 +22,14 @@ constexpr int tiles_ahead = 2;
 // Rows of states that all copies of a tile change in turn stay in registers: what a copy stores is what the next one loads.
 bool KernelEmitter::is_carried_row(int number_of_buffer, const Loop& lanes) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  return tiled_by_ >= 0 && !thin_ && buffer.place == Place::row && buffer.axes == std::vector<int>{lanes.var.axis};
+  return tiled_by_ >= 0 && buffer.place == Place::row && buffer.axes == std::vector<int>{lanes.var.axis};
 }
 
 // The loop over [begin, end), in whole tiles; returns where the rest begins.
-Value* KernelEmitter::emit_tiles(const Loop& outer, Range range) {
-  Value* rest = whole_part(range, lane_count);
+Value* KernelEmitter::emit_tiles(const Loop& outer, Range range, int elements) {
+  Value* rest = whole_part(range, elements);
   tiled_by_ = outer.var.axis;
-  for_range(range.begin, rest, lane_count, "tile", [&](Value* first) { emit_together(outer, first, lane_count, 1); });
+  for_range(range.begin, rest, elements, "tile", [&](Value* first) { emit_together(outer, first, elements, 1); });
   tiled_by_ = -1;
   return rest;
 }
@@ -57,7 +57,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
       rows.push_back(load_steps(dtype, at, std::abs(step), width));
-      for (Index line = 0; width == lane_count && !part_ && line < std::abs(step); ++line) {
+      for (Index line = 0; !thin_ && !part_ && line < std::abs(step); ++line) {
         Value* later = b_.CreateConstGEP1_64(b_.getInt8Ty(), b_.CreateGEP(b_.getInt8Ty(), at, ahead), static_cast<std::uint64_t>(64 * line));
         b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {later, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
       }

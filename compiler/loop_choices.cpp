@@ -195,7 +195,7 @@ LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
     outer.weight += lanes->weight;
     outer.folds_lanes |= !lanes->folds.empty();
     for (const Item& item : lanes->body) {
-      outer.across |= lies_across(item, loop.var.axis, lanes->var.axis) != 0;
+      outer.across += lies_across(item, loop.var.axis, lanes->var.axis) != 0;
       outer.stores |= std::holds_alternative<Store>(item);
       auto* accumulate = std::get_if<Accumulate>(&item);
       if (!accumulate || std::find(lanes->folds.begin(), lanes->folds.end(), accumulate->fold) != lanes->folds.end()) continue;
@@ -211,21 +211,30 @@ LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
 bool LoopChoices::is_thin(const Loop& loop, const Outer& outer) const {
   const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
   if (loop.mark != Mark::serial || !extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots) return false;
-  if (program_.is_tiled(loop.var.axis) || outer.scalars || outer.scans || outer.folds_others) return false;
-  return (outer.folds_outer || outer.across) && outer.weight * extent.constant() <= thin_bodies;
+  if (program_.is_tiled(loop.var.axis) || outer.scalars || outer.folds_others || (outer.scans && (outer.across == 0 || !carries_rows(outer)))) return false;
+  return (outer.folds_outer || outer.across > 0) && outer.weight * extent.constant() <= thin_bodies;
+}
+
+int LoopChoices::tile_elements(const Outer& outer) const {
+  std::size_t widest = 1;
+  for (const Loop* lanes : outer.loops) widest = std::max(widest, widest_of(*lanes));
+  const Extent& extent = program_.axes[static_cast<std::size_t>(outer.loops[0]->var.axis)].extent;
+  const Index lanes = program_.is_tiled(outer.loops[0]->var.axis) ? program_.unit : extent.is_number() ? extent.constant() : std::numeric_limits<Index>::max();
+  const std::size_t registers_each = (lane_count * widest + register_bytes() - 1) / register_bytes();
+  return elements_of_tile(static_cast<int>(registers_each), 64.0 * outer.across * static_cast<double>(lanes));
 }
 
 // Sixteen copies of a small body. States of scans go from copy to copy in registers; folds over this loop whose values have rows are
 // emit_jam's.
 bool LoopChoices::is_tiled(const Outer& outer) const {
-  if (!outer.across || outer.folds_others || outer.weight > tiled_body) return false;
-  return outer.scans ? outer.loops.size() == 1 && !outer.folds_lanes : !outer.rows && !outer.folds_outer;
+  if (outer.across == 0 || outer.folds_others || outer.weight > tiled_body) return false;
+  return outer.scans ? carries_rows(outer) : !outer.rows && !outer.folds_outer;
 }
 
 // One body for each of sixteen elements. Folds over this loop go on from one to the next as they do without.
 bool LoopChoices::is_rolled_tile(const Loop& loop, const Outer& outer) const {
   constexpr int few = 8;                // instructions that are done again for each vector
-  if (!outer.across || outer.loops.size() != 1 || outer.weight > masked_only || loop.weight > few) return false;
+  if (outer.across == 0 || outer.loops.size() != 1 || outer.weight > masked_only || loop.weight > few) return false;
   return outer.pure && !outer.scans && !outer.scalars && !outer.folds_lanes && !outer.folds_others;
 }
 

@@ -30,7 +30,7 @@ class LoopChoices {
   struct Outer {                                // what decides that
     std::vector<const Loop*> loops;             // the vector loops of the body; none: its elements cannot run side by side
     int weight = 0;                             // of all of them
-    bool across = false;                        // one reads or writes an array that lies across it
+    int across = 0;                             // reads and writes of arrays that lie across it
     bool scans = false, rows = false, scalars = false;                       // folds of the outer loop: states; with values in rows, or not
     bool folds_lanes = false, folds_outer = false, folds_others = false;     // folds that vector loops add to: over themselves, the outer loop, others
     bool ordered = false;                       // one of the last two
@@ -49,6 +49,7 @@ class LoopChoices {
   std::optional<ByteFunction> byte_function(const Loop& loop) const;
 
   int interleave(const Loop& loop) const;       // vectors side by side
+  int tile_elements(const Outer& outer) const;  // of the outer loop
   bool ends_in_whole_vectors(const Loop& loop, Index stride) const;
   bool fits_one_leaf(int axis) const;           // of a fold
   int lies_across(const Item& item, int outer, int lanes) const;
@@ -71,6 +72,7 @@ class LoopChoices {
   int latency_steps(const Loop& loop) const;
   std::size_t widest_of(const Loop& loop) const;
   std::vector<const Loop*> vector_loops(const Loop& outer) const;
+  static bool carries_rows(const Outer& outer) { return outer.loops.size() == 1 && !outer.folds_lanes; }     // of states, from copy to copy
   bool is_thin(const Loop& loop, const Outer& outer) const;
   bool is_tiled(const Outer& outer) const;
   bool is_rolled_tile(const Loop& loop, const Outer& outer) const;

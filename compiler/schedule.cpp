@@ -56,7 +56,7 @@ void print(const Graph& graph, const Nest& nest, const Level& level, int depth, 
     out += indent + mark + " " + axis_letter(level.var.axis) + ":" + to_text(axis.extent);
     if (level.var.part == Part::tile) out += " by " + std::to_string(nest.unit);
     if (level.var.part == Part::block) out += " by " + std::to_string(nest.block);
-    out += " {";
+    out += level.backwards ? " backwards {" : " {";
   }
   bool nested = false;
   for (const auto& item : level.body) nested |= std::holds_alternative<Level>(item);

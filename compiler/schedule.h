@@ -7,7 +7,7 @@
 //   S2 it sits under loops covering its domain
 //   S3 producers come first, or are stored by an earlier nest
 //   S4 only the root is split over threads   S5 lanes only innermost
-//   S7 a loop over an axis that carries a recurrence is serial, and its axes nest in visiting order
+//   S7 a loop over an axis that carries a recurrence is serial, and its axes nest in visiting order; it runs backwards if that does
 //   S6 a node folding over the root axis is a merge: its value exists after the nest
 #pragma once
 #include <string>
@@ -70,6 +70,7 @@ struct LoopVar {
 struct Level {
   LoopVar var;
   bool lanes = false;                                  // innermost: runs as vectors
+  bool backwards = false;                              // from the last index to the first
   std::vector<std::variant<Level, NodeId>> body;       // in execution order
 };
 

@@ -65,11 +65,11 @@ Expr recur_fold(Graph& graph, std::shared_ptr<const Recurrence> what, int output
   node.domain = std::move(domain);
   node.kept = kept;
   node.order = order;
-  node.payload = Recurring{std::move(what), output, {}};
+  node.payload = Recurring{std::move(what), output, {}, false};
   return Expr(graph, graph.add(std::move(node), std::move(operands)));
 }
 
-Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output, Shape domain, std::vector<int> axes, std::vector<Operand> operands, Order order) {
+Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output, Shape domain, std::vector<int> axes, std::vector<Operand> operands, Order order, bool backwards) {
   Node node;
   node.kind = Kind::recurrence;
   node.mode = Mode::scan;
@@ -77,7 +77,7 @@ Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output
   node.kept = static_cast<int>(domain.size());
   node.domain = std::move(domain);
   node.order = order;
-  node.payload = Recurring{std::move(what), output, std::move(axes)};
+  node.payload = Recurring{std::move(what), output, std::move(axes), backwards};
   return Expr(graph, graph.add(std::move(node), std::move(operands)));
 }
 
@@ -150,7 +150,7 @@ Expr cumulative(const char* what, const Expr& x, AccumulatorId acc, std::optiona
   node.domain = x.shape();
   node.kept = x.rank();
   node.accumulator = acc;
-  node.payload = Recurring{builtin_scan(acc, x.dtype(), dtype), 0, {along}};
+  node.payload = Recurring{builtin_scan(acc, x.dtype(), dtype), 0, {along}, false};
   const Expr result(x.graph(), x.graph().add(std::move(node), {{from.id(), identity_map(x.rank())}}));
   const Expr scanned = options.reverse ? flip(result, along) : result;
   if (!options.include_initial) return scanned;

@@ -73,7 +73,7 @@ Graph identity_finish(const std::vector<DType>& dtypes) {
 // A recurrence node and its parts.
 class Parts {
  public:
-  Parts(Graph& graph, NodeId id) : graph_(graph), node_(graph.node(id)), recurring_(std::get<Recurring>(node_.payload)), recurrence_(*recurring_.recurrence) {
+  Parts(Graph& graph, NodeId id) : graph_(graph), id_(id), node_(graph.node(id)), recurring_(std::get<Recurring>(node_.payload)), recurrence_(*recurring_.recurrence) {
     operands_ = operands_of(graph, id);
     for (const Scalar& start : recurrence_.start) states_.push_back(start.dtype());
     for (std::size_t k = recurrence_.states(); k < recurrence_.step.inputs.size(); ++k) elements_.push_back(recurrence_.step.node(recurrence_.step.inputs[k]).dtype);
@@ -82,6 +82,8 @@ class Parts {
     if (scans()) carried_ = recurring_.axes;
     else
       for (int axis = node_.kept; axis < static_cast<int>(node_.domain.size()); ++axis) carried_.push_back(axis);
+    if (recurring_.backwards)
+      for (Operand& operand : operands_) operand = backwards(operand);             // over elements in visiting order
   }
   bool scans() const { return node_.mode == Mode::scan; }
   std::size_t emission() const { return recurrence_.states() + static_cast<std::size_t>(recurring_.output); }
@@ -133,6 +135,7 @@ class Parts {
   std::vector<std::optional<Operand>> through_finish(const Operand& g);
 
   Graph& graph_;
+  const NodeId id_;
   const Node node_;                                            // copies: the graph grows
   const Recurring recurring_;
   const Recurrence& recurrence_;
@@ -283,10 +286,11 @@ std::vector<std::optional<Operand>> Parts::adjoints(const Operand& g, const std:
       kept.push_back(backwards({recur_scan(graph_, states_before, static_cast<int>(k - first_state), node_.domain, carried_, operands_, node_.order).id(),
                                 identity_map(static_cast<int>(node_.domain.size()))}));
     else if (k < first_state + states_.size() + elements_.size()) kept.push_back(backwards(operands_[k - first_state - states_.size()]));
-    else kept.push_back(backwards(g));
+    else kept.push_back(recurring_.backwards ? g : backwards(g));
   }
+  const AxisMap visited = recurring_.backwards ? identity_map(static_cast<int>(node_.domain.size())) : flip();
   for (std::size_t k = 0; k < asked.size(); ++k)
-    result[asked[k]] = Operand{recur_scan(graph_, back, static_cast<int>(k), node_.domain, carried_, kept, node_.order).id(), flip()};
+    result[asked[k]] = Operand{recur_scan(graph_, back, static_cast<int>(k), node_.domain, carried_, kept, node_.order).id(), visited};
   return result;
 }
 
@@ -297,7 +301,7 @@ NodeId Parts::tangent(const std::vector<std::optional<Operand>>& tangents) {
   dual->start = recurrence_.start;
   std::vector<DType> all = states_, moved;
   for (std::size_t k : smooth_) dual->start.push_back(Scalar::of(states_[k], 0.0)), all.push_back(states_[k]);
-  std::vector<Operand> operands = operands_;
+  std::vector<Operand> operands = operands_of(graph_, id_);
   for (std::size_t p = 0; p < tangents.size(); ++p)
     if (tangents[p]) moved.push_back(elements_[p]), operands.push_back(*tangents[p]);
   dual->step.name = "step";
@@ -324,7 +328,7 @@ NodeId Parts::tangent(const std::vector<std::optional<Operand>>& tangents) {
   if (!scans() && !smooth_last.empty()) dual->finish.outputs.push_back(jvp({value}, smooth_last, dots, Disconnected::zero)[0].id());
   else if (!scans()) dual->finish.outputs.push_back(dual->finish.constant(Scalar::of(node_.dtype, 0.0)).id());
   else dual->finish.outputs.push_back(value.id());
-  if (scans()) return recur_scan(graph_, dual, 0, node_.domain, carried_, operands, node_.order).id();
+  if (scans()) return recur_scan(graph_, dual, 0, node_.domain, carried_, operands, node_.order, recurring_.backwards).id();
   return recur_fold(graph_, dual, 0, node_.domain, node_.kept, operands, node_.order).id();
 }
 

@@ -154,9 +154,13 @@ class Interpreter {
     std::vector<DType> dtypes;
     const auto add = [&](Walk along, DType dtype) {
       Walk ordered{along.origin, {}};
-      for (std::size_t axis : order) ordered.steps.push_back(along.steps[axis]);
+      for (std::size_t axis : order) {
+        const bool from_last = recurring.backwards && is_carried(axis) && own[axis] > 0;
+        if (from_last) ordered.origin += along.steps[axis] * (own[axis] - 1);
+        ordered.steps.push_back(from_last ? -along.steps[axis] : along.steps[axis]);
+      }
       walks.push_back(ordered);
-      origins.push_back(along.origin);
+      origins.push_back(ordered.origin);
       dtypes.push_back(dtype);
     };
     for (int p = 0; p < graph_.arity(id); ++p) {

@@ -36,7 +36,7 @@ class Hash {
   }
   Hash& operator()(const Array& array) { return (*this)(bytes(array)); }
   Hash& operator()(const Recurring& recurring) {
-    return (*this)(recurring.recurrence->name)(static_cast<std::size_t>(recurring.output))(recurring.axes.size());
+    return (*this)(recurring.recurrence->name)(static_cast<std::size_t>(recurring.output))(recurring.axes.size())(std::size_t{recurring.backwards});
   }
   Hash& operator()(std::monostate) { return *this; }
   std::size_t value() const { return value_; }

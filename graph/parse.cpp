@@ -319,7 +319,7 @@ class Parser {
     return graph_.add(std::move(node), {std::move(window)});
   }
 
-  // fold(j:m) ema(%x[i,j]), scan(i) sum(%x[i]); ema.1 is the second value of ema
+  // fold(j:m) ema(%x[i,j]), scan(i) sum(%x[i]), from the last element scan(-i) sum(%x[i]); ema.1 is the second value of ema
   NodeId recurrence(Node node, bool scans) {
     Recurring recurring;
     node.kind = Kind::recurrence;
@@ -328,10 +328,13 @@ class Parser {
     if (scans) {
       list(")", [&] {
         in_.skip_space();
+        const bool backwards = in_.take("-");
         const std::size_t at = in_.at();
         const std::string letter(in_.expect_word("an axis of the result"));
         const auto found = std::find(letters_.begin(), letters_.end(), letter);
         if (found == letters_.end()) in_.fail_at(at, letter.size(), letter + " is not an axis of the result");
+        if (!recurring.axes.empty() && backwards != recurring.backwards) in_.fail_at(at, letter.size(), "a scan runs backwards along all its axes or none: " + letter);
+        recurring.backwards = backwards;
         recurring.axes.push_back(static_cast<int>(found - letters_.begin()));
       });
     } else {

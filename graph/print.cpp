@@ -95,7 +95,7 @@ std::string Printer::definitions() const {
 std::string Printer::recurrence(const Node& node) const {
   const auto& recurring = std::get<Recurring>(node.payload);
   std::string text = node.mode == Mode::scan ? "scan(" : "fold(";
-  for (std::size_t k = 0; k < recurring.axes.size(); ++k) text += (k ? "," : "") + letter(recurring.axes[k]);
+  for (std::size_t k = 0; k < recurring.axes.size(); ++k) text += concat(k ? "," : "", recurring.backwards ? "-" : "", letter(recurring.axes[k]));
   for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis)
     text += (axis > node.kept ? "," : "") + letter(axis) + ":" + to_text(node.domain[static_cast<std::size_t>(axis)]);
   std::string name = recurring.recurrence->name;

@@ -9,7 +9,7 @@ bool same(const Recurrence& a, const Recurrence& b) {
 }
 
 bool operator==(const Recurring& a, const Recurring& b) {
-  if (a.output != b.output || a.axes != b.axes) return false;
+  if (a.output != b.output || a.axes != b.axes || a.backwards != b.backwards) return false;
   return a.recurrence == b.recurrence || (a.recurrence && b.recurrence && same(*a.recurrence, *b.recurrence));
 }
 

@@ -97,6 +97,32 @@ TEST_CASE("a scan of one element, and an axis of extent one") {
   check_call(f, {uniform(f64, {0, 1}), uniform(f64, {1})});
 }
 
+TEST_CASE("a scan from the last element shares a loop that runs backwards with what reads it") {
+  Graph g("products");
+  const Expr x = g.input("x", f32, {"n", 32});
+  const Function f = compiled(g, {prod(x, 1), grad(sum(prod(x, 1)), {x})[0]}, {x});
+  for (const Index n : {1, 15, 16, 40, 200}) check_call(f, {uniform(f32, {n, 32})});
+  const std::string text = f.program();
+  CHECK(text.find("load %x[i,31-j]") != std::string::npos);
+  CHECK(text.find("[i,31-j] = t") != std::string::npos);
+  std::size_t loops = 0;
+  for (std::size_t at = 0; (at = text.find("serial j in 32", at)) != std::string::npos; ++at) ++loops;
+  CHECK(loops == 2);                                                     // one forwards, one backwards
+  CHECK(f.schedule().find("serial j:32 backwards {") != std::string::npos);
+}
+
+TEST_CASE("products of rows and their gradients: thin rows, tiles of eight and sixteen, more than a leaf") {
+  for (DType dtype : {f32, f64, f16})
+    for (const Index m : {1, 2, 3, 4, 7, 8, 12, 16, 17, 24, 31, 32, 40, 64, 1100}) {
+      CAPTURE(m);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", m < 100 ? Extent(m) : Extent("m")});
+      const Function f = compiled(g, {prod(x, 1), grad(sum(prod(x, 1)), {x})[0], cumulative_sum(x, 1, {.dtype = std::nullopt, .reverse = true, .include_initial = false}) * x}, {x}, 2);
+      for (const Index n : {5, 37, 1040})
+        if (n * m <= 40000) check_call(f, {uniform(dtype, {n, m})});
+    }
+}
+
 TEST_CASE("gradients of folds and scans: states kept by a scan over several axes") {
   Graph g;
   const Expr x = g.input("x", f64, {"a", "b", "c"});

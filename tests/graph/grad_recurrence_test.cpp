@@ -57,6 +57,20 @@ TEST_CASE("scans: the derived gradient, first and second order") {
     }
 }
 
+TEST_CASE("scans that run backwards: the derived gradient, first and second order, reverse and forward mode") {
+  for (const std::vector<int>& axes : std::vector<std::vector<int>>{{0}, {1}, {1, 0}}) {
+    Problem p({sample({3, 2})});
+    const Expr x = p.x[0];
+    const auto backwards = [&](const Expr& e) {
+      return recur_scan(p.g, mulplus().recurrence({f64}), 0, e.shape(), axes, {{e.id(), identity_map(2)}}, Order::c, true);
+    };
+    p.check_twice(weighed(backwards(x)));
+    if (axes.size() > 1) continue;
+    const Expr turned = flip(scan(flip(x, axes), mulplus(), axes[0]), axes);
+    check_close(p(jvp({backwards(x)}, {x}, {sin(x)}, Disconnected::zero)[0]), p(jvp({turned}, {x}, {sin(x)}, Disconnected::zero)[0]), 1e-14);
+  }
+}
+
 TEST_CASE("tuple states: Welford's moments and the online logsumexp") {
   Problem p({sample({2, 4})});
   const std::vector<Expr> both = reduce_all({p.x[0]}, moments(), {1});

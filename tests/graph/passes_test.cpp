@@ -19,7 +19,7 @@ namespace {
 
 using Pass = Graph (*)(const Graph&);
 Graph simplify_exactly(const Graph& graph) { return simplify(graph); }
-constexpr Pass all_passes[] = {drop_dead, merge_duplicates, fold_constants, simplify_exactly, contract, absorb_copies};
+constexpr Pass all_passes[] = {drop_dead, merge_duplicates, fold_constants, simplify_exactly, contract, absorb_copies, turn_scans};
 
 }  // namespace
 
@@ -193,6 +193,43 @@ TEST_CASE("absorb_copies reads through transposes, slices, flips and broadcasts"
   %0: f64[i:3,j:n,k:5] = exp(%x[2*i+1,n-1-j])
 }
 )");
+}
+
+TEST_CASE("turn_scans: what reads reversed and is read reversed runs backwards") {
+  CHECK(text_after(turn_scans, R"(graph t(%x: f64[m,n]) -> (%2, %4) {
+  %0: f64[i:m,j:n] = scan(j) prod(%x[i,n-1-j])
+  %1: f64[i:m,j:n] = scan(j) prod(%x[i,j])
+  %2: f64[i:m,j:n] = multiply(%0[i,n-1-j], %1[i,j])
+  %3: f64[i:m,j:n] = scan(i,j) sum(%2[m-1-i,n-1-j])
+  %4: f64[i:n] = sum(j:m) copy(%3[m-1-j,n-1-i])
+}
+)") == R"(graph t(%x: f64[m,n]) -> (%2, %4) {
+  %0: f64[i:m,j:n] = scan(-j) prod(%x[i,j])
+  %1: f64[i:m,j:n] = scan(j) prod(%x[i,j])
+  %2: f64[i:m,j:n] = multiply(%0[i,j], %1[i,j])
+  %3: f64[i:m,j:n] = scan(-i,-j) sum(%2[i,j])
+  %4: f64[i:n] = sum(j:m) copy(%3[j,i])
+}
+)");
+  CHECK(text_after(turn_scans, R"(graph t(%x: f64[n]) -> (%2) {
+  %0: f64[i:n] = scan(-i) sum(%x[n-1-i])
+  %1: f64[i:n] = scan(i) sum(%0[n-1-i])
+  %2: f64[i:n-1] = exp(%1[n-2-i])
+}
+)") == R"(graph t(%x: f64[n]) -> (%2) {
+  %0: f64[i:n] = scan(i) sum(%x[i])
+  %1: f64[i:n] = scan(i) sum(%0[i])
+  %2: f64[i:n-1] = exp(%1[n-2-i])
+}
+)");
+}
+
+TEST_CASE("turn_scans leaves an output, what is read as often forwards, and what a reshape names") {
+  for (const char* line : {"(%0, %1) {\n  %0: f64[i:n] = scan(i) sum(%x[n-1-i])\n  %1: f64[i:n] = exp(%0[n-1-i])\n", "(%1) {\n  %0: f64[i:n] = scan(i) sum(%x[n-1-i])\n  %1: f64[i:n] = exp(%0[i])\n",
+                           "(%2) {\n  %0: f64[i:n] = scan(i) sum(%x[n-1-i])\n  %1: f64[n,1] = reshape(%0)\n  %2: f64[i:n,j:1] = exp(%1[i,j])\n"}) {
+    const std::string text = "graph t(%x: f64[n]) -> " + std::string(line) + "}\n";
+    CHECK(text_after(turn_scans, text) == text);
+  }
 }
 
 TEST_CASE("absorb_copies keeps a copy that alone mentions a folded axis, and an output") {

@@ -127,6 +127,26 @@ TEST_CASE("f16 and bf16 are carried in f32 and rounded at each element") {
   const Array result = interpret({cumulative_sum(x)}, {x}, {half})[0];
   CHECK(Scalar::load(f16, static_cast<const std::byte*>(result.data()) + 2 * 4095).real() == 4096);
 }
+TEST_CASE("a scan that runs backwards begins at the last element, of every axis that carries") {
+  const Graph g = parse(R"(graph g(%x: f64[n,m]) -> (%0, %1) {
+  %0: f64[i:n,j:m] = scan(-j) sum(%x[i,j])
+  %1: f64[i:n,j:m] = scan(-i,-j) sum(%x[i,j])
+}
+)");
+  CHECK(same(parse(to_text(g)), g));
+  Problem p({doubles({1, 2, 3, 4, 5, 6}, {2, 3})});
+  const auto backwards = [](const Problem& in, std::vector<int> axes) {
+    const Expr x = in.x[0];
+    return in(recur_scan(x.graph(), horner().recurrence({f64}), 0, x.shape(), std::move(axes), {{x.id(), identity_map(2)}}, Order::c, true));
+  };
+  CHECK(backwards(p, {1}) == Values{321, 32, 3, 654, 65, 6});
+  CHECK(backwards(p, {0}) == Values{41, 52, 63, 4, 5, 6});
+  CHECK(backwards(p, {0, 1}) == Values{654321, 65432, 6543, 654, 65, 6});
+  CHECK(backwards(Problem({Array(f64, {2, 0})}), {0, 1}).empty());
+  CHECK(merge_duplicates(parse("graph g(%x: f64[n]) -> (%0, %1) {\n  %0: f64[i:n] = scan(i) sum(%x[i])\n  %1: f64[i:n] = scan(-i) sum(%x[i])\n}\n")).size() == 3);
+  CHECK(error_text([] { parse("graph g(%x: f64[n,n]) -> (%0) {\n  %0: f64[i:n,j:n] = scan(-i,j) sum(%x[i,j])\n}\n"); }) ==
+        "text: line 2: a scan runs backwards along all its axes or none: j\n    %0: f64[i:n,j:n] = scan(-i,j) sum(%x[i,j])\n                               ^");
+}
 
 TEST_CASE("elemwise accumulates with an accumulator of one's own") {
   Problem p({doubles({1, 2, 3, 4, 5, 6}, {2, 3}), vec({10, 20}), vec({1, 2, 3})});

@@ -76,6 +76,7 @@ struct Recurring {
   std::shared_ptr<const Recurrence> recurrence;
   int output = 0;                                            // which of the values it finishes as, or emits
   std::vector<int> axes = {};                                // scan: the axes it runs along, in visiting order
+  bool backwards = false;                                    // scan: from the last element of each of them to the first
   friend bool operator==(const Recurring&, const Recurring&);   // by structure
 };
 

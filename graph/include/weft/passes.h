@@ -54,6 +54,11 @@ Graph contract(const Graph& graph);
 // Keeps: every value, bit for bit; a copy that is an output; a copy that alone mentions a folded axis.
 Graph absorb_copies(const Graph& graph);
 
+// Out: a scan that reads mostly reversed and is read mostly reversed, along the axes that carry, runs from the last element itself.
+// Keeps: every value, bit for bit: the same elements in the same order of visiting; outputs, and what a reshape or update names.
+// So that: the two scans of a product's gradient, and that of a running sum, share loops with what they read and what reads them.
+Graph turn_scans(const Graph& graph);
+
 // Out: `order` of every node is the layout that suits its readers: C for order c, F for order f, whichever more of them
 // have; between equal numbers, and without readers, the node's own. A reader that runs through the axes backwards
 // (x[j,i] over i, j) prefers the other layout, unless the node is an output: callers see F only where an order f asks.

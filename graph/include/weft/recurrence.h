@@ -107,9 +107,10 @@ Expr scan(const std::vector<Expr>& xs, const Accumulator& acc, int axis = -1);
 std::vector<Expr> scan_all(const std::vector<Expr>& xs, const Accumulator& acc, int axis = -1);
 
 // A recurrence over operands as they stand: what reduce and scan end in. The domain of a fold is the kept axes, then the
-// folded ones in visiting order; `axes` of a scan too.
+// folded ones in visiting order; `axes` of a scan too. backwards: from the last element of each of these to the first.
 Expr recur_fold(Graph& graph, std::shared_ptr<const Recurrence> what, int output, Shape domain, int kept, std::vector<Operand> operands, Order order = Order::c);
-Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output, Shape domain, std::vector<int> axes, std::vector<Operand> operands, Order order = Order::c);
+Expr recur_scan(Graph& graph, std::shared_ptr<const Recurrence> what, int output, Shape domain, std::vector<int> axes, std::vector<Operand> operands, Order order = Order::c,
+                bool backwards = false);
 
 // Sequential, from the first element on. sum, prod: the dtypes of weft::sum; max, min: NaN wins from where it stands.
 // axis may be left out for rank 1.
