@@ -6,6 +6,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "jit.h"
+#include "stage_across.h"
 #include "verify_code.h"
 
 namespace weft {
@@ -59,6 +60,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   std::vector<Program> programs;
   for (const Nest& nest : variant->schedule.nests) {
     programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
+    stage_across(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     if (options.verify) verify(programs.back());
   }
   int instructions = 0;

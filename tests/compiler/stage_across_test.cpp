@@ -1,0 +1,96 @@
+// Rows whose arrays lie across, with loops too large for tiles: sixteen rows are transposed into scratch. The bits of the interpreter for
+// all sizes about sixteen, with folds along rows and over them, several loops in a row, three axes.
+#include "bits.h"
+#include "layouts.h"
+
+using namespace weft;
+
+namespace {
+
+Array wavy(DType dtype, const Dims& shape, Order order) {
+  Array array(dtype, shape, order);
+  Index k = 0;
+  for_each_element(shape, [&](const Dims& index) { Scalar::of(dtype, static_cast<double>(k++ * 7919 % 1009 - 400) / 150).store(element_address(array, index)); });
+  return array;
+}
+
+// One of the inputs lies in layout F, or all, or the results do.
+void check_layouts(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, DType dtype, const Dims& shape, int threads = 1) {
+  const Function f = compile(outputs, inputs, checked(threads));
+  for (const auto& [first, count, order] : std::vector<std::tuple<std::size_t, std::size_t, Order>>{{0, 0, Order::c}, {0, 1, Order::c}, {1, 1, Order::c}, {0, 2, Order::c}, {0, 0, Order::f}, {0, 1, Order::f}}) {
+    CAPTURE(first);
+    CAPTURE(count);
+    CAPTURE(order == Order::f);
+    std::vector<Array> arrays, results;
+    for (std::size_t k = 0; k < inputs.size(); ++k) arrays.push_back(wavy(dtype, shape, k >= first && k < first + count ? Order::f : Order::c));
+    const Graph& graph = f.final_graph(arrays);
+    const std::vector<Array> expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
+    for (const Array& each : expected) results.emplace_back(each.dtype(), each.shape(), order);
+    f.run(arrays, results);
+    for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+  }
+}
+
+const std::vector<std::pair<Index, Index>> sizes{{1, 40}, {15, 40}, {16, 16}, {17, 33}, {32, 15}, {50, 131}, {1030, 20}};
+
+}  // namespace
+
+TEST_CASE("large bodies with folds along the rows and over all of them, one operand across") {
+  for (DType dtype : {f32, f64})
+    for (const auto& [n, m] : sizes) {
+      CAPTURE(n);
+      CAPTURE(m);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "m"});
+      const Expr s = softplus(0.7 * x - 1.3 * y) * sigmoid(x * y + 0.1);
+      check_layouts({s, sum(s), sum(s * x, 1), sum(s * y)}, {x, y}, dtype, {n, m}, n == 50 ? 3 : 1);
+      check_layouts({sum(s, 1) + exp(max(x, 1))}, {x, y}, dtype, {n, m});
+    }
+}
+
+TEST_CASE("several loops in a row, and rows that are read again") {
+  for (const auto& [n, m] : sizes) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+    const Expr z = x + tanh(y);
+    check_layouts({softmax(z, 1), z - logsumexp(z * y, 1, true)}, {x, y}, f32, {n, m}, 2);
+  }
+}
+
+TEST_CASE("three axes: rows of rows across, reversed and part of a larger array") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"a", "b", "c"}), y = g.input("y", f32, {"a", "b", "c"});
+  const Expr s = sigmoid(x) * tanh(y) + exp(-(x * x)) + log1p(x * x) * erf(y);
+  const Function f = compile({sum(s, 2), s}, {x, y}, checked());
+  for (const Dims& shape : {Dims{18, 3, 20}, Dims{3, 18, 20}, Dims{33, 2, 17}, Dims{20, 20, 4}, Dims{16, 1, 16}, Dims{17, 0, 5}}) {
+    CAPTURE(to_text(shape));
+    const Array a = wavy(f32, shape, Order::c), b = wavy(f32, shape, Order::c);
+    const Graph& graph = f.final_graph({a, b});
+    const std::vector<Array> expected = interpret(graph, graph.outputs, graph.inputs, {a, b}, {}, compiled_math);
+    for (const auto& [name, view] : layouts(f32, shape)) {
+      CAPTURE(name);
+      const std::vector<Array> got = f({filled_like(a, view), b});
+      for (std::size_t k = 0; k < got.size(); ++k) CHECK(difference(got[k], expected[k]) == "");
+    }
+  }
+}
+
+TEST_CASE("sixteen rows at a time, in blocks where values are folded over the rows, if they are enough and not too long") {
+  const auto program = [](bool fold_all, const Dims& shape, Order order) {
+    Graph g("staged");
+    const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+    const Expr s = softplus(0.7 * x - 1.3 * y) * sigmoid(x * y + 0.1);
+    const Function f = compile({s, fold_all ? sum(s) : sum(s, 1)}, {x, y}, checked());
+    f({Array(f32, shape, order), Array(f32, shape)});
+    return f.program();
+  };
+  const auto is_staged = [](const std::string& text) { return text.find("row") != std::string::npos && text.find("(%x)[i,j] = t") != std::string::npos; };
+  CHECK(program(false, {200, 300}, Order::f).find("parallel i in n by 16 {") != std::string::npos);
+  CHECK(program(true, {200, 300}, Order::f).find("blocks i in n by 16, folds") != std::string::npos);
+  for (const bool all : {false, true}) {
+    CHECK(is_staged(program(all, {200, 300}, Order::f)));
+    CHECK(!is_staged(program(all, {200, 300}, Order::c)));
+    CHECK(!is_staged(program(all, {15, 300}, Order::f)));
+    CHECK(!is_staged(program(all, {16, 100000}, Order::f)));
+  }
+}
