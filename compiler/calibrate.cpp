@@ -53,6 +53,7 @@ class Meter {
     writes_ = compile_one(column + line, {column, line});
     doubles_ = compile_one(x * 2.0f, {x});
     ordinary_ = compile_one(x * y + x, {x, y});
+    roots_ = compile_one(sqrt(x), {x});
   }
 
   // Seconds for 64 bytes of an array of so many bytes.
@@ -66,6 +67,11 @@ class Meter {
     const Index count = bytes / 12 / 16 * 16;
     return least_seconds(ordinary_->bind({floats(0, {count}), floats(count, {count})}, {floats(2 * count, {count})})) * 16 / 3 / static_cast<double>(count);
   }
+  // Of sixteen roots, by the instruction.
+  double square_root() {
+    constexpr Index count = 4096;
+    return least_seconds(roots_->bind({floats(0, {count})}, {floats(count, {count})})) * 16 / static_cast<double>(count);
+  }
   // How many times as long as a neighbour an element takes that is one of every five: of fewer, whole vectors are loaded.
   double gather() {
     constexpr Index count = 4096;
@@ -75,13 +81,15 @@ class Meter {
 
  private:
   static Function compile_one(const Expr& output, const std::vector<Expr>& inputs) {
-    return compile_for(Machine(), {output}, inputs, {.threads = 1, .cache_bytes = Index{1} << 60});
+    Machine machine;
+    machine.square_root = 1;                     // the instruction is what is measured
+    return compile_for(machine, {output}, inputs, {.threads = 1, .cache_bytes = Index{1} << 60});
   }
   Array floats(Index from, Dims shape) const { return Array::borrow(View(static_cast<float*>(memory_.get()) + from, f32, std::move(shape)), memory_); }
 
   std::shared_ptr<void> memory_;
   Graph g_;
-  std::optional<Function> reads_, writes_, doubles_, ordinary_;
+  std::optional<Function> reads_, writes_, doubles_, ordinary_, roots_;
 };
 
 // From the call until a worker that slept has begun: both units wait for each other, but not for ever. Three of four may be disturbed.
@@ -128,6 +136,7 @@ Machine measure_machine() {
   const double between = std::sqrt(machine.third_level_read * machine.memory_read);
   for (Index bytes = 2 * middle; bytes < most_bytes && meter.read(bytes) / instruction < between; bytes *= 2) machine.third_level_bytes = static_cast<double>(bytes);
   machine.gather = std::max(1.0, rounded(meter.gather()));
+  machine.square_root = cost(meter.square_root(), 1);
   if (const double wake = hardware_threads() > 1 ? wake_seconds() : 1; wake < 5e-4) machine.wake_ns = rounded(wake * 1e9);     // else nothing woke
   return machine;
 }

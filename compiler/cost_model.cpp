@@ -120,6 +120,11 @@ int elements_of_tile(int registers_each, double bytes_of_lines) {
   return registers_each > 1 && bytes_of_lines <= first_level ? 8 : 16;
 }
 
+bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64) {
+  const double busy = machine.square_root * (is_f64 ? 2 : 1), steps = is_f64 ? 16 : 12;
+  return roots * busy > body + roots * (steps - op_cost(Op::sqrt));
+}
+
 int elements_together(int body, bool ordered) {
   if (body > 24) return 1;
   // Measured on 4096 x 4096 floats: where sixteen rows of slots are live, four streams beside them are 10 % faster than eight.

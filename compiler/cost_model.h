@@ -8,6 +8,7 @@
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
 //   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, tiled_body
+//   square roots                  estimates_pay
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
@@ -129,6 +130,10 @@ int equal_parts(int vectors, Index total);
 // Elements of a tile that is transposed in registers: sixteen are whole lines of floats. Where a vector takes several registers, eight need
 // fewer than there are, if the lines stay in the first level until the other half is needed.
 int elements_of_tile(int registers_each, double bytes_of_lines);
+
+// Whether square roots are better made from estimates of their reciprocals, with a correction that gives the same bits: where the unit
+// that has the instruction is busy for longer than the rest of the body takes. body: in vector instructions, roots among them.
+bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64);
 
 // How many elements of a serial fold are worked on at once, so that its accumulators are loaded and stored once for all of them.
 int elements_together(int body, bool ordered);

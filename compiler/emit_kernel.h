@@ -180,6 +180,8 @@ class KernelEmitter : private LoopChoices {
   // emit_divide.cpp
   const InvariantDivisor& invariant_divisor(const Arg& divisor);
   Value* divide_by_invariant(Value* dividend, const Arg& divisor);
+  bool estimates_roots(const Loop& loop) const;
+  llvm::Value* root_by_estimate(llvm::Value* number);
 
   // emit_stream.cpp
   bool streams(const Store& store, const LaneAccess& access, int axis, int lanes = lane_count) const;
@@ -246,6 +248,7 @@ class KernelEmitter : private LoopChoices {
   std::vector<Value*> scalars_;                 // by value number
   std::vector<std::vector<Value*>> packs_;      // by value number, inside a lanes loop
   std::unordered_map<int, Value*> spread_;      // scalars as vectors, made before the current lanes loop
+  bool estimates_roots_ = false;                // in the vector loop
   std::map<std::string, InvariantDivisor> divisors_;   // by argument, likewise
   llvm::Instruction* before_lanes_ = nullptr;
   std::unordered_map<const void*, LaneAccess> accesses_;

@@ -12,6 +12,8 @@
 
 #include <numeric>
 
+#include <weft/error.h>
+
 namespace weft {
 
 using llvm::Value;
@@ -261,6 +263,22 @@ Lane scaled(const Lane& p, const Lane& n) {
                            Intrinsic::x86_avx512_mask_scalef_pd_256, Intrinsic::x86_avx512_mask_scalef_pd_128});
   return call_masked(p, id, size, {p.value, n.value});
 }
+
+}  // namespace
+
+Lane root_estimate(const Lane& x) {
+  if (is_wide(x)) {
+    const Lane low = root_estimate(half_of(x, 0)), high = root_estimate(half_of(x, 1));
+    return {concatenate(x.builder, low.value, high.value), x.builder};
+  }
+  WEFT_ASSERT(x.bits() * x.width() == 512, "estimates of whole registers, got ", x.width(), " lanes");
+  const bool f32 = x.bits() == 32;
+  return {x.builder->CreateIntrinsic(f32 ? Intrinsic::x86_avx512_rsqrt14_ps_512 : Intrinsic::x86_avx512_rsqrt14_pd_512, {},
+                                     {x.value, llvm::Constant::getNullValue(x.value->getType()), llvm::Constant::getAllOnesValue(x.builder->getIntNTy(f32 ? 16 : 8))}),
+          x.builder};
+}
+
+namespace {
 
 bool has_scaling(const Lane& p) { return is_wide(p) || avx512_size(p) != 0; }
 

@@ -26,6 +26,7 @@ constexpr Key keys[] = {
     {"memory_read", &Machine::memory_read, ""},
     {"memory_write", &Machine::memory_write, ""},
     {"gather", &Machine::gather, "an element of a gather, in elements of a contiguous load"},
+    {"square_root", &Machine::square_root, "sixteen of f32 by the processor's instruction, in vector instructions"},
     {"vector_ps", &Machine::vector_ps, "of a vector instruction of an ordinary loop, its reads from the second level included"},
     {"wake_ns", &Machine::wake_ns, "until a thread that sleeps has begun to work, in nanoseconds"},
     {"stream_bytes", &Machine::stream_bytes, "calls on more bytes store their results past the caches"},
@@ -47,6 +48,14 @@ double positive(const std::string& text) {
 }
 
 }  // namespace
+
+double usual_square_root() {
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  if (__builtin_cpu_is("intel")) return 26;
+#endif
+  return 10;
+}
 
 std::string to_text(const Machine& machine) {
   std::string text;

@@ -1,5 +1,5 @@
 #pragma once
-// cbrt, rsqrt, hypot (sqrt is an operation of the lane itself).
+// cbrt, rsqrt, hypot, and sqrt from an estimate (else it is an operation of the lane itself).
 #include "common.h"
 
 namespace weft::vecmath {
@@ -35,6 +35,19 @@ V cbrt(const V& x) {
   const V scaled = from_bits(to_bits(y) + (to_bits(shifted) << fraction_bits(x)));
   const auto finite = (j_bits & x.int_like(int64_t{1} << (fraction_bits(x) - 1))) == zero;
   return select(finite, copysign(scaled, x), x);
+}
+
+// sqrt(x), correctly rounded, from y within 2^-14 of 1 / sqrt(x), whatever its bits. f32: 2^-80 <= x < 2^120; f64: 2^-900 <= x < 2^1000.
+// g -> sqrt(x) and h -> 1 / (2 sqrt(x)) by Newton's method; then g + (x - g^2) h, with an exact remainder (Markstein).
+template <LaneType V>
+V sqrt_from_estimate(const V& x, const V& y) {
+  V g = x * y, h = y * x.like(0.5);
+  for (int k = 0; k < (x.bits() == 32 ? 1 : 2); ++k) {
+    const V r = fma(-h, g, x.like(0.5));
+    g = fma(g, r, g);
+    h = fma(h, r, h);
+  }
+  return fma(fma(-g, g, x), h, g);
 }
 
 // 1 / sqrt(x) of a positive normal number: Halley's method from a guess within 4 %, and a last step that knows the error of x y^2.

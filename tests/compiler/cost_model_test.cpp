@@ -177,3 +177,19 @@ TEST_CASE("whatever a machine costs, results are the same bits; schedules are no
     CHECK(differs);
   }
 }
+
+TEST_CASE("roots come from estimates where the instruction for them would hold up the rest") {
+  Machine machine;
+  machine.square_root = 26;
+  CHECK(estimates_pay(machine, 1, 9, false));          // an outer product's distance
+  CHECK(!estimates_pay(machine, 1, 110, false));       // Black-Scholes: hidden behind the rest
+  CHECK(estimates_pay(machine, 1, 30, true));
+  machine.square_root = 10;
+  CHECK(!estimates_pay(machine, 1, 5, false));
+}
+
+TEST_CASE("tiles of eight: vectors of several registers, lines that stay") {
+  CHECK(elements_of_tile(1, 0) == 16);
+  CHECK(elements_of_tile(2, 8192) == 8);
+  CHECK(elements_of_tile(2, 1 << 20) == 16);
+}
