@@ -57,7 +57,7 @@ bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vect
 }
 
 Drafts::Drafts(const Graph& graph, const Hints& hints)
-    : graph_(graph), hints_(hints), preference_(graph, hints), draft_of_(graph.size(), -1), place_of_(graph.size()), partings_(graph.size()) {}
+    : graph_(graph), hints_(hints), preference_(graph, hints), draft_of_(graph.size(), -1), place_of_(graph.size()), directions_(graph.size(), Direction::any), partings_(graph.size()) {}
 
 int Drafts::add() {
   drafts_.emplace_back();
@@ -101,15 +101,32 @@ bool Drafts::row_fits(const Draft& draft, NodeId made, const std::vector<int>& a
   return kept_row_fits(bytes, most);
 }
 
-// The same for all that a node reads so in a nest.
+// The same for all that a node reads so in a nest, and for values of loops that run different ways.
 bool Drafts::rows_fit(NodeId id, int nest, std::uint64_t roots) const {
+  const bool both_ways = direction_of(id, nest) == Direction::both;
   for (int k = 0; k < graph_.arity(id); ++k) {
     const NodeId made = graph_.operand(id, k);
     if (draft_of_[made.value] != nest) continue;
     const std::vector<int>& axes = placed(made).axes;
-    if (!reads_in_place(graph_, id, k, axes) && !row_fits(drafts_[static_cast<std::size_t>(nest)], made, axes, roots)) return false;
+    const bool in_one_loop = reads_in_place(graph_, id, k, axes) && !(both_ways && directions_[made.value] != Direction::any);
+    if (!in_one_loop && !row_fits(drafts_[static_cast<std::size_t>(nest)], made, axes, roots)) return false;
   }
   return true;
+}
+
+// The loops of a scan run as it does, and what reads its values in place shares them.
+Drafts::Direction Drafts::direction_of(NodeId id, int nest) const {
+  const Node& node = graph_.node(id);
+  Direction found = Direction::any;
+  if (node.kind == Kind::recurrence && node.mode == Mode::scan) found = std::get<Recurring>(node.payload).backwards ? Direction::backwards : Direction::forwards;
+  for (int k = 0; k < graph_.arity(id); ++k) {
+    const NodeId made = graph_.operand(id, k);
+    if (draft_of_[made.value] != nest || !reads_in_place(graph_, id, k, placed(made).axes)) continue;
+    const Direction other = directions_[made.value];
+    if (found == Direction::any) found = other;
+    else if (other != Direction::any && other != found) found = Direction::both;
+  }
+  return found;
 }
 
 // Prefers the axes along which the nest already reads the same arrays.
@@ -168,6 +185,7 @@ void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roo
     for (std::size_t d = 0; d < map.size() && graph_.node(id).kind == Kind::apply; ++d)
       if (map[d].axis >= 0) draft.array_axes.emplace(std::pair(graph_.operand(id, k), static_cast<int>(d)), axes[static_cast<std::size_t>(map[d].axis)]);
   }
+  directions_[id.value] = graph_.node(id).mode == Mode::accumulate ? Direction::any : direction_of(id, nest);
   draft_of_[id.value] = nest;
   place_of_[id.value] = draft.nest.nodes.size();
   draft.rank = std::max(draft.rank, std::popcount(bits_of(axes)));

@@ -35,9 +35,11 @@ class Drafts {
   const std::vector<Parting>& partings() const { return partings_; }
 
  private:
+  enum class Direction : std::uint8_t { any, forwards, backwards, both };        // both: of values that loops keep for each other
   bool bind_made(NodeId id, int draft, std::vector<int>& axes, std::uint64_t& complete) const;
   bool row_fits(const Draft& draft, NodeId made, const std::vector<int>& axes, std::uint64_t roots) const;
   bool rows_fit(NodeId id, int draft, std::uint64_t roots) const;
+  Direction direction_of(NodeId id, int draft) const;
   void bind_shared_arrays(NodeId id, const Draft& draft, std::vector<int>& axes) const;
   bool bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, bool may_add) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
@@ -49,6 +51,7 @@ class Drafts {
   const RootPreference preference_;
   std::vector<int> draft_of_;                          // by node
   std::vector<std::size_t> place_of_;                  // by node: index into the nodes of its draft
+  std::vector<Direction> directions_;                  // by node
   std::vector<Draft> drafts_;
   std::vector<Parting> partings_;                      // by node
 };

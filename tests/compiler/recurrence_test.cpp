@@ -111,6 +111,18 @@ TEST_CASE("a scan from the last element shares a loop that runs backwards with w
   CHECK(f.schedule().find("serial j:32 backwards {") != std::string::npos);
 }
 
+TEST_CASE("scans of long rows in both directions need an array between nests, not rows of scratch as long") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const Function f = compiled(g, {grad(sum(prod(x, 1)), {x})[0]}, {x});
+  check_call(f, {uniform(f32, {3, 200})});
+  CHECK(f.report().find("1 nests") != std::string::npos);
+  const Function of_long = compiled(g, {grad(sum(prod(x, 1)), {x})[0]}, {x});
+  of_long({uniform(f32, {4, 50000})});
+  CHECK(of_long.report().find("2 nests") != std::string::npos);
+  CHECK(of_long.bind({uniform(f32, {4, 50000})}, {Array(f32, {4, 50000})}).scratch_bytes() < 100000);
+}
+
 TEST_CASE("products of rows and their gradients: thin rows, tiles of eight and sixteen, more than a leaf") {
   for (DType dtype : {f32, f64, f16})
     for (const Index m : {1, 2, 3, 4, 7, 8, 12, 16, 17, 24, 31, 32, 40, 64, 1100}) {
