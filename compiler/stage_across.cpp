@@ -31,7 +31,7 @@ class Stager {
     rows_ = loop_of_rows();
     if (!rows_) return;
     find(*rows_, {});
-    std::erase_if(staged_, [&](const Staged& s) { return s.is_result && is_read(s.buffer); });
+    std::erase_if(staged_, [&](const Staged& s) { return touches<Load>(program_.root, s.buffer) && touches<Store>(program_.root, s.buffer); });
     if (staged_.empty() || bytes() > machine_.second_level_bytes / 2) return;
     for (Staged& s : staged_) {
       s.row = add_row(s);
@@ -86,12 +86,12 @@ class Stager {
     if (std::none_of(staged_.begin(), staged_.end(), holds_same)) staged_.push_back(std::move(s));
   }
 
-  bool is_read(int buffer) const { return reads(program_.root, buffer); }
-  static bool reads(const Loop& loop, int buffer) {
+  // Whether some loop reads the array, or writes it.
+  template <class Access> static bool touches(const Loop& loop, int buffer) {
     return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
-      if (auto* inner = std::get_if<Loop>(&item)) return reads(*inner, buffer);
-      auto* load = std::get_if<Load>(&item);
-      return load && load->buffer == buffer;
+      if (auto* inner = std::get_if<Loop>(&item)) return touches<Access>(*inner, buffer);
+      auto* access = std::get_if<Access>(&item);
+      return access && access->buffer == buffer;
     });
   }
 

@@ -54,6 +54,8 @@ TEST_CASE("several loops in a row, and rows that are read again") {
     const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
     const Expr z = x + tanh(y);
     check_layouts({softmax(z, 1), z - logsumexp(z * y, 1, true)}, {x, y}, f32, {n, m}, 2);
+    const Expr e = exp(z - max(z, 1, true)), s = sum(e, 1, true);
+    check_layouts({e, e / s, s * y}, {x, y}, f32, {n, m});
   }
 }
 
@@ -93,4 +95,17 @@ TEST_CASE("sixteen rows at a time, in blocks where values are folded over the ro
     CHECK(!is_staged(program(all, {15, 300}, Order::f)));
     CHECK(!is_staged(program(all, {16, 100000}, Order::f)));
   }
+}
+
+TEST_CASE("a result that lies across and is read again by a later loop of the row") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+  const Expr e = exp(x - max(x, 1, true)), s = sum(e, 1, true);
+  const Function f = compile({e, e / s, e * y + s}, {x, y}, checked());
+  const std::vector<Array> arrays{wavy(f32, {40, 50}, Order::c), wavy(f32, {40, 50}, Order::c)};
+  const Graph& graph = f.final_graph(arrays);
+  const std::vector<Array> expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
+  const std::vector<Array> results{Array(f32, {40, 50}, Order::f), Array(f32, {40, 50}), Array(f32, {40, 50})};
+  f.run(arrays, results);
+  for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
 }
