@@ -7,11 +7,6 @@
 namespace weft {
 namespace {
 
-bool same(const std::vector<Subscript>& a, const std::vector<Subscript>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Subscript& s, const Subscript& t) { return s.axis == t.axis && s.start == t.start && s.step == t.step && s.period == t.period; });
-}
-
 // Loads and stores of a program, in order, and whether its loops are one inside the other.
 struct Accesses {
   std::vector<std::pair<int, const Load*>> loads;
@@ -52,7 +47,7 @@ bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output
     if (holds(store->buffer, output))
       return std::all_of(accesses.loads.begin(), accesses.loads.end(), [&, at = written, to = store](const auto& access) {
         const auto& [read, load] = access;
-        return !holds(load->buffer, input) || (read < at && !load->guarded && same(load->at, to->at));
+        return !holds(load->buffer, input) || (read < at && !load->guarded && load->at == to->at);
       });
   return false;
 }

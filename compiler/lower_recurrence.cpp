@@ -10,10 +10,6 @@ namespace {
 
 const Recurring& recurring_of(const Node& node) { return std::get<Recurring>(node.payload); }
 
-bool equal(const std::vector<Subscript>& a, const std::vector<Subscript>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Subscript& s, const Subscript& t) { return s.axis == t.axis && s.start == t.start && s.step == t.step && s.period == t.period; });
-}
-
 }  // namespace
 
 std::vector<int> Lowering::carried_axes_of(int place) const {
@@ -43,7 +39,7 @@ bool Lowering::same_chain(int a, int b) const {
   if (&first != &second && !(first.start == second.start && same(first.step, second.step))) return false;
   if (graph_.arity(left.node) != graph_.arity(right.node)) return false;
   for (int p = 0; p < graph_.arity(left.node); ++p)
-    if (graph_.operand(left.node, p) != graph_.operand(right.node, p) || !equal(subscripts(left, p), subscripts(right, p)))
+    if (graph_.operand(left.node, p) != graph_.operand(right.node, p) || subscripts(left, p) != subscripts(right, p))
       return false;
   return true;
 }

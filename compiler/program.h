@@ -38,6 +38,7 @@ struct Subscript {
   Index step = 1;
   int dim = -1;
   Index period = 0;
+  friend bool operator==(const Subscript&, const Subscript&) = default;
 };
 
 struct Arg {

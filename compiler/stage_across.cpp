@@ -17,11 +17,6 @@ struct Staged {
   bool is_result = false;
 };
 
-bool same(const std::vector<Subscript>& a, const std::vector<Subscript>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Subscript& s, const Subscript& t) { return s.axis == t.axis && s.start == t.start && s.step == t.step && s.period == t.period; });
-}
-
 class Stager {
  public:
   Stager(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine)
@@ -82,7 +77,7 @@ class Stager {
     for (int axis : outside)
       if (std::any_of(s.at.begin(), s.at.end(), [&](const Subscript& at) { return at.axis == axis; })) s.axes.push_back(axis);
     s.axes.push_back(lanes);
-    const auto holds_same = [&](const Staged& other) { return other.buffer == s.buffer && same(other.at, s.at); };
+    const auto holds_same = [&](const Staged& other) { return other.buffer == s.buffer && other.at == s.at; };
     if (std::none_of(staged_.begin(), staged_.end(), holds_same)) staged_.push_back(std::move(s));
   }
 
@@ -128,7 +123,7 @@ class Stager {
   void replace(Loop& loop) {
     const auto turn = [&](int& buffer, std::vector<Subscript>& at, bool is_result) {
       for (const Staged& s : staged_)
-        if (s.is_result == is_result && s.buffer == buffer && same(s.at, at)) {
+        if (s.is_result == is_result && s.buffer == buffer && s.at == at) {
           buffer = s.row;
           at = index_of(s);
           return;

@@ -6,8 +6,8 @@
 namespace weft {
 
 Graph store_reshapes(const Graph& graph) {
-  std::vector<bool> is_output(graph.size(), false), is_reshaped(graph.size(), false);
-  for (NodeId output : graph.outputs) is_output[output.value] = true;
+  const std::vector<bool> is_output = output_marks(graph);
+  std::vector<bool> is_reshaped(graph.size(), false);
   for (std::size_t k = 0; k < graph.size(); ++k)
     if (graph.node(id_of(k)).kind == Kind::reshape) is_reshaped[graph.operand(id_of(k), 0).value] = true;
   Rebuild rebuild(graph);

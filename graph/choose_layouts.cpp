@@ -49,8 +49,7 @@ Order preferred_layout(const Graph& graph, NodeId id) {
 
 Graph choose_layouts(const Graph& graph) {
   std::vector<Order> orders(graph.size());
-  std::vector<bool> is_output(graph.size(), false);
-  for (NodeId output : graph.outputs) is_output[output.value] = true;
+  const std::vector<bool> is_output = output_marks(graph);
   for (std::size_t k = graph.size(); k-- > 0;) {
     const Node& node = graph.node(id_of(k));
     const bool stored = node.kind == Kind::apply || node.kind == Kind::update;

@@ -57,8 +57,8 @@ void add_fma(Rebuild& rebuild, const Graph& graph, NodeId id, int position) {
 }  // namespace
 
 Graph contract(const Graph& graph) {
-  std::vector<bool> is_output(graph.size(), false), absorbed(graph.size(), false);
-  for (NodeId output : graph.outputs) is_output[output.value] = true;
+  const std::vector<bool> is_output = output_marks(graph);
+  std::vector<bool> absorbed(graph.size(), false);
   std::vector<std::optional<int>> chosen(graph.size());
   for (std::size_t k = 0; k < graph.size(); ++k) {
     chosen[k] = product_position(graph, id_of(k), is_output);

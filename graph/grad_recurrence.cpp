@@ -109,14 +109,7 @@ class Parts {
   }
 
   // Both read backwards along the axes that carry the states.
-  AxisMap flip() const {
-    AxisMap map = identity_map(static_cast<int>(node_.domain.size()));
-    for (int axis : carried_) {
-      const Extent& extent = node_.domain[static_cast<std::size_t>(axis)];
-      if (!extent.is(0) && !extent.is(1)) map[static_cast<std::size_t>(axis)] = AxisRef{axis, extent - 1, -1};
-    }
-    return map;
-  }
+  AxisMap flip() const { return reversed_map(node_.domain, carried_); }
   Operand backwards(const Operand& operand) const { return {operand.node, compose(operand.map, flip())}; }
 
   // Whether an element is the first one that is visited, as a node over the axes that carry.

@@ -169,11 +169,7 @@ Local Sweep::product_of_others(Frame& frame, const Node& node, const Local& y) {
     for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis) axes.push_back(axis);
     return axes;
   }();
-  AxisMap flip = identity_map(static_cast<int>(node.domain.size()));
-  for (int axis : carried) {
-    const Extent& extent = node.domain[static_cast<std::size_t>(axis)];
-    if (!extent.is(0) && !extent.is(1)) flip[static_cast<std::size_t>(axis)] = AxisRef{axis, extent - 1, -1};
-  }
+  const AxisMap flip = reversed_map(node.domain, carried);
   const auto before = product_before(node.dtype);
   const Expr prefix = recur_scan(graph_, before, 0, node.domain, carried, {element}, node.order);
   const Expr suffix = recur_scan(graph_, before, 0, node.domain, carried, {Operand{element.node, compose(element.map, flip)}}, node.order);

@@ -18,6 +18,20 @@ AxisMap compose(const AxisMap& inner, const AxisMap& outer) {
   return result;
 }
 
+bool is_forward(const AxisRef& ref, const Extent& extent, const Extent& loop) { return ref.is_direct() && extent == loop; }
+bool is_backward(const AxisRef& ref, const Extent& extent, const Extent& loop) {
+  return ref.axis >= 0 && ref.step == -1 && extent == loop && ref.start == extent - 1;
+}
+
+AxisMap reversed_map(const Shape& domain, const std::vector<int>& axes) {
+  AxisMap map = identity_map(static_cast<int>(domain.size()));
+  for (int axis : axes) {
+    const Extent& extent = domain[static_cast<std::size_t>(axis)];
+    if (!extent.is(0) && !extent.is(1)) map[static_cast<std::size_t>(axis)] = AxisRef{axis, extent - 1, -1};
+  }
+  return map;
+}
+
 Extent count_of(const Shape& shape) {
   Extent count = 1;
   for (const Extent& extent : shape) count = count * extent;

@@ -13,6 +13,12 @@ namespace weft {
 // What was not the whole axis on the way is marked as a part: two reversals can read the first part of an axis or all of it.
 AxisMap compose(const AxisMap& inner, const AxisMap& outer);
 
+// Whether a reference takes all of an axis of this extent, in the order of the loop or from the last element.
+bool is_forward(const AxisRef& ref, const Extent& extent, const Extent& loop);
+bool is_backward(const AxisRef& ref, const Extent& extent, const Extent& loop);
+// The identity, but from the last element along some axes.
+AxisMap reversed_map(const Shape& domain, const std::vector<int>& axes);
+
 Extent count_of(const Shape& shape);                         // of elements
 
 // Marks in `mentioned` the axes a map names.

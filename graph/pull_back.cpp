@@ -7,11 +7,6 @@
 namespace weft {
 namespace {
 
-bool is_forward(const AxisRef& ref, const Extent& extent, const Extent& loop) { return ref.is_direct() && extent == loop; }
-bool is_backward(const AxisRef& ref, const Extent& extent, const Extent& loop) {
-  return ref.axis >= 0 && ref.step == -1 && extent == loop && ref.start == extent - 1;
-}
-
 // One reading of an operand in a loop nest.
 class Reading {
  public:

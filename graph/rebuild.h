@@ -12,6 +12,13 @@
 
 namespace weft {
 
+// By node: whether it is an output.
+inline std::vector<bool> output_marks(const Graph& graph) {
+  std::vector<bool> marks(graph.size(), false);
+  for (NodeId output : graph.outputs) marks[output.value] = true;
+  return marks;
+}
+
 class Rebuild {
  public:
   Graph to;

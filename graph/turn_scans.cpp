@@ -11,18 +11,11 @@ namespace {
 
 // All elements of an axis, from the last: 1; from the first: -1; else 0.
 int backwards(const AxisRef& ref, const Extent& extent, const Extent& loop) {
-  if (ref.axis < 0 || extent.is(0) || extent.is(1) || !(extent == loop)) return 0;
-  return ref.is_direct() ? -1 : ref.step == -1 && ref.start == extent - 1 ? 1 : 0;
+  if (extent.is(0) || extent.is(1)) return 0;
+  return is_backward(ref, extent, loop) ? 1 : is_forward(ref, extent, loop) ? -1 : 0;
 }
 
-AxisMap flip_of(const Node& scan) {
-  AxisMap map = identity_map(static_cast<int>(scan.domain.size()));
-  for (int axis : std::get<Recurring>(scan.payload).axes) {
-    const Extent& extent = scan.domain[static_cast<std::size_t>(axis)];
-    if (!extent.is(0) && !extent.is(1)) map[static_cast<std::size_t>(axis)] = AxisRef{axis, extent - 1, -1};
-  }
-  return map;
-}
+AxisMap flip_of(const Node& scan) { return reversed_map(scan.domain, std::get<Recurring>(scan.payload).axes); }
 
 bool is_carried(const Node& scan, int axis) {
   const std::vector<int>& axes = std::get<Recurring>(scan.payload).axes;
@@ -50,8 +43,8 @@ int surplus(const Graph& graph, NodeId id, const Graph& to, const std::vector<Op
 }  // namespace
 
 Graph turn_scans(const Graph& graph) {
-  std::vector<bool> is_output(graph.size(), false), turned(graph.size(), false);
-  for (NodeId output : graph.outputs) is_output[output.value] = true;
+  const std::vector<bool> is_output = output_marks(graph);
+  std::vector<bool> turned(graph.size(), false);
   Rebuild rebuild(graph);
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const NodeId id = id_of(k);
