@@ -6,25 +6,21 @@
 #include <functional>
 #include <mutex>
 
-#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/MemoryMapper.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
-#include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
 #include <weft/error.h>
 #include <weft/thread_pool.h>
 
+#include "code_generator.h"
 #include "fold_support.h"
 #include "llvm_options.h"
-#include "module_passes.h"
 #include "split_module.h"
 
 namespace weft {
@@ -43,26 +39,13 @@ void check(llvm::Error error, const char* what) {
   if (error) fail(ErrorKind::internal, concat(what, ": ", text_of(std::move(error))));
 }
 
-// Code sits in one slab with small code model and PIC: constants are one load away. LLJIT would otherwise keep the large
-// model, where every vector constant costs an address and a load.
-JITTargetMachineBuilder target() {
-  JITTargetMachineBuilder builder{Triple(sys::getProcessTriple())};
-  builder.setCPU(sys::getHostCPUName().str());
-  builder.addFeatures({host_features()});
-  builder.setCodeModel(CodeModel::Small);
-  builder.setRelocationModel(Reloc::PIC_);
-  builder.setCodeGenOptLevel(CodeGenOptLevel::Less);              // Default takes 5 to 8 % more instructions to compile; loops run as fast
-  builder.getOptions().AllowFPOpFusion = FPOpFusion::Strict;       // contraction is decided by the graph, nowhere else
-  return builder;
-}
-
 std::unique_ptr<LLJIT> make_session() {
   leave_out_strength_reduction();
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   InitializeNativeTargetAsmParser();
   auto session = take(LLJITBuilder()
-                          .setJITTargetMachineBuilder(target())
+                          .setJITTargetMachineBuilder(target_of_host())
 #if LLVM_VERSION_MAJOR >= 21
                           .setObjectLinkingLayerCreator([](ExecutionSession& es) -> Expected<std::unique_ptr<ObjectLayer>> {
 #else
@@ -117,26 +100,6 @@ void on_large_stacks(const std::vector<std::function<void()>>& works) {
     if (task.failed) std::rethrow_exception(task.failed);
 }
 
-using Bytes = SmallVector<char, 0>;
-
-Bytes generate(llvm::Module& module, bool spread, CodeGenFileType type) {
-  auto machine = take(target().createTargetMachine(), "no code generator for this machine");
-  module.setDataLayout(machine->createDataLayout());
-#if LLVM_VERSION_MAJOR >= 21
-  module.setTargetTriple(machine->getTargetTriple());
-#else
-  module.setTargetTriple(machine->getTargetTriple().str());
-#endif
-  run_module_passes(module, *machine);
-  Bytes bytes;
-  raw_svector_ostream out(bytes);
-  legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, type)) fail(ErrorKind::internal, "this machine cannot emit code to memory");
-  const SchedulingTurn turn(spread);
-  passes.run(module);
-  return bytes;
-}
-
 class LinkedCode final : public MachineCode {
  public:
   explicit LinkedCode(std::vector<Bytes> objects) : tracker_(session().getMainJITDylib().createResourceTracker()) {
@@ -183,23 +146,21 @@ std::string unique_name(const std::string& stem) {
   return stem + "_" + std::to_string(count++);
 }
 
-std::shared_ptr<const MachineCode> compile_module(std::unique_ptr<LLVMContext> context, std::unique_ptr<llvm::Module> module) {
+std::shared_ptr<const MachineCode> compile_module(OwnedModule owned) {
   session();
   constexpr int most = 8;                    // threads with large stacks
-  const bool spread = wants_spread_schedule(*module);
-  std::vector<ModulePart> parts = split_module({std::move(context), std::move(module)}, static_cast<std::size_t>(std::min(most, hardware_threads())));
+  std::vector<OwnedModule> parts = split_module(std::move(owned), static_cast<std::size_t>(std::min(most, hardware_threads())));
   std::vector<Bytes> objects(parts.size());
   std::vector<std::function<void()>> works;
-  for (std::size_t k = 0; k < parts.size(); ++k) works.push_back([&, k] { objects[k] = generate(*parts[k].module, spread, CodeGenFileType::ObjectFile); });
+  for (std::size_t k = 0; k < parts.size(); ++k) works.push_back([&, k] { objects[k] = generate_code(std::move(parts[k]), CodeGenFileType::ObjectFile); });
   on_large_stacks(works);
-  parts.clear();
   return std::make_shared<LinkedCode>(std::move(objects));
 }
 
-std::string assembly_of(llvm::Module& module) {
+std::string assembly_of(OwnedModule owned) {
   session();
   Bytes text;
-  on_large_stacks({[&] { text = generate(module, wants_spread_schedule(module), CodeGenFileType::AssemblyFile); }});
+  on_large_stacks({[&] { text = generate_code(std::move(owned), CodeGenFileType::AssemblyFile); }});
   return std::string(text.begin(), text.end());
 }
 

@@ -1,11 +1,10 @@
 // Machine code from LLVM modules: one process-wide ORC session, made on first use and never destroyed (destroying it
 // while static objects die is a crash). Thread-safe.
 #pragma once
-#include <llvm/IR/Module.h>
-
 #include <memory>
 #include <string>
-#include <vector>
+
+#include "owned_module.h"
 
 namespace weft {
 
@@ -20,9 +19,9 @@ class MachineCode {
   virtual void* address(const std::string& symbol) const = 0;
 };
 
-// Takes the module with its context. Symbols must be unique in the process: ask unique_name().
-std::shared_ptr<const MachineCode> compile_module(std::unique_ptr<llvm::LLVMContext> context, std::unique_ptr<llvm::Module> module);
+// Symbols must be unique in the process: ask unique_name().
+std::shared_ptr<const MachineCode> compile_module(OwnedModule owned);
 std::string unique_name(const std::string& stem);
-std::string assembly_of(llvm::Module& module);          // the text a reader wants; compiles again
+std::string assembly_of(OwnedModule owned);             // the text a reader wants
 
 }  // namespace weft

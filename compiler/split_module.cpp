@@ -34,7 +34,7 @@ std::vector<std::vector<const llvm::Function*>> share_out(const llvm::Module& mo
 }
 
 // A copy that has the bodies of these functions, in a context of its own: contexts are not for several threads.
-ModulePart part_of(const llvm::Module& module, const std::vector<const llvm::Function*>& functions) {
+OwnedModule part_of(const llvm::Module& module, const std::vector<const llvm::Function*>& functions) {
   llvm::ValueToValueMapTy copies;
   const auto copy = llvm::CloneModule(module, copies, [&](const llvm::GlobalValue* value) {
     return !llvm::isa<llvm::Function>(value) || std::find(functions.begin(), functions.end(), value) != functions.end();
@@ -42,8 +42,7 @@ ModulePart part_of(const llvm::Module& module, const std::vector<const llvm::Fun
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   llvm::WriteBitcodeToFile(*copy, out);
-  ModulePart part;
-  part.context = std::make_unique<llvm::LLVMContext>();
+  OwnedModule part;
   auto read = llvm::parseBitcodeFile(llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "part"), *part.context);
   if (!read) fail(ErrorKind::internal, "cannot copy a part of a module: " + llvm::toString(read.takeError()));
   part.module = std::move(*read);
@@ -52,9 +51,9 @@ ModulePart part_of(const llvm::Module& module, const std::vector<const llvm::Fun
 
 }  // namespace
 
-std::vector<ModulePart> split_module(ModulePart whole, std::size_t most) {
+std::vector<OwnedModule> split_module(OwnedModule whole, std::size_t most) {
   const auto shares = share_out(*whole.module, std::max<std::size_t>(most, 1));
-  std::vector<ModulePart> parts;
+  std::vector<OwnedModule> parts;
   if (shares.size() == 1) {
     parts.push_back(std::move(whole));
     return parts;

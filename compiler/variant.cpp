@@ -12,20 +12,15 @@
 namespace weft {
 namespace {
 
-struct Code {
-  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
-  std::unique_ptr<llvm::Module> module;
-};
-
-Code emit_code(const std::vector<Program>& programs, const StrideClasses& classes, Plan& plan, const CodeOptions& options) {
-  Code code;
+OwnedModule emit_code(const std::vector<Program>& programs, const StrideClasses& classes, Plan& plan, const CodeOptions& options) {
+  OwnedModule code;
   code.module = std::make_unique<llvm::Module>("weft", *code.context);
   for (const Program& program : programs) emit_program(*code.module, program, classes, plan, options);
   return code;
 }
 
 // Emits the programs of a variant again, to look at them.
-Code code_of(const Variant& variant) {
+OwnedModule code_of(const Variant& variant) {
   Plan plan;
   return emit_code(variant.plan.programs, variant.classes, plan, variant.code_options);
 }
@@ -67,10 +62,10 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   for (const Program& program : programs) instructions += instructions_of(program.root);
   variant->code_options.calls = instructions > functions_inline;
   variant->seconds.lower = watch.lap();
-  Code code = emit_code(programs, variant->classes, plan, variant->code_options);
+  OwnedModule code = emit_code(programs, variant->classes, plan, variant->code_options);
   if (options.verify) verify(*code.module);
   variant->seconds.emit = watch.lap();
-  auto machine_code = compile_module(std::move(code.context), std::move(code.module));
+  auto machine_code = compile_module(std::move(code));
   variant->seconds.llvm = watch.lap();
   variant->kernel.name = graph.name;
   for (const StagePlan& stage : plan.stages)
@@ -82,7 +77,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
 }
 
 std::string llvm_text(const Graph&, const Variant& variant) {
-  Code code = code_of(variant);
+  OwnedModule code = code_of(variant);
   std::string text;
   llvm::raw_string_ostream out(text);
   code.module->print(out, nullptr);
@@ -90,8 +85,7 @@ std::string llvm_text(const Graph&, const Variant& variant) {
 }
 
 std::string assembly_text(const Graph&, const Variant& variant) {
-  Code code = code_of(variant);
-  return assembly_of(*code.module);
+  return assembly_of(code_of(variant));
 }
 
 }  // namespace weft

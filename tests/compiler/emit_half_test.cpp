@@ -50,7 +50,7 @@ template <class Emit> Converter converter(DType from, DType to, int width, bool 
   b.SetInsertPoint(after);
   b.CreateRetVoid();
   REQUIRE_FALSE(llvm::verifyModule(*module));
-  Converter result{compile_module(std::move(context), std::move(module)), nullptr, width};
+  Converter result{compile_module({std::move(context), std::move(module)}), nullptr, width};
   result.run = reinterpret_cast<Convert>(result.code->address(name));
   return result;
 }

@@ -1,0 +1,99 @@
+#include "code_generator.h"
+
+#include <mutex>
+#include <vector>
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <weft/error.h>
+#include <weft/text.h>
+
+#include "jit.h"
+#include "llvm_options.h"
+#include "module_passes.h"
+
+namespace weft {
+namespace {
+
+// Setting LLVM up for a processor takes as long as generating code for a small loop: its passes, and all it knows of instructions and types.
+class CodeGenerator {
+ public:
+  explicit CodeGenerator(llvm::CodeGenFileType type) : out_(bytes_) {
+    auto machine = target_of_host().createTargetMachine();
+    if (!machine) fail(ErrorKind::internal, concat("no code generator for this machine: ", llvm::toString(machine.takeError())));
+    machine_ = std::move(*machine);
+    if (machine_->addPassesToEmitFile(passes_, out_, nullptr, type)) fail(ErrorKind::internal, "this machine cannot emit code to memory");
+  }
+
+  Bytes run(llvm::Module& module) {
+    module.setDataLayout(machine_->createDataLayout());
+#if LLVM_VERSION_MAJOR >= 21
+    module.setTargetTriple(machine_->getTargetTriple());
+#else
+    module.setTargetTriple(machine_->getTargetTriple().str());
+#endif
+    const SchedulingTurn turn(wants_spread_schedule(module));
+    run_module_passes(module, *machine_);
+    passes_.run(module);
+    return std::exchange(bytes_, {});
+  }
+
+ private:
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  Bytes bytes_;
+  llvm::raw_svector_ostream out_;
+  llvm::legacy::PassManager passes_;
+};
+
+// Idle generators of object code, one for each thread that ran at the same time as others. Never destroyed: threads may end after static objects.
+struct Idle {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<CodeGenerator>> generators;
+};
+Idle& idle() {
+  static auto* shared = new Idle;
+  return *shared;
+}
+
+std::unique_ptr<CodeGenerator> take_generator() {
+  Idle& all = idle();
+  {
+    const std::scoped_lock lock(all.mutex);
+    if (!all.generators.empty()) {
+      auto last = std::move(all.generators.back());
+      all.generators.pop_back();
+      return last;
+    }
+  }
+  return std::make_unique<CodeGenerator>(llvm::CodeGenFileType::ObjectFile);
+}
+
+}  // namespace
+
+// Code sits in one slab with small code model and PIC: constants are one load away. LLJIT would otherwise keep the large
+// model, where every vector constant costs an address and a load.
+llvm::orc::JITTargetMachineBuilder target_of_host() {
+  llvm::orc::JITTargetMachineBuilder builder{llvm::Triple(llvm::sys::getProcessTriple())};
+  builder.setCPU(llvm::sys::getHostCPUName().str());
+  builder.addFeatures({host_features()});
+  builder.setCodeModel(llvm::CodeModel::Small);
+  builder.setRelocationModel(llvm::Reloc::PIC_);
+  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);               // Default takes 5 to 8 % more instructions to compile; loops run as fast
+  builder.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;       // contraction is decided by the graph, nowhere else
+  return builder;
+}
+
+Bytes generate_code(OwnedModule owned, llvm::CodeGenFileType type) {
+  if (type != llvm::CodeGenFileType::ObjectFile) return CodeGenerator(type).run(*owned.module);
+  auto generator = take_generator();
+  Bytes bytes = generator->run(*owned.module);
+  owned.module.reset();                // the generator's passes keep handles to its functions: these must go before another module comes
+  const std::scoped_lock lock(idle().mutex);
+  idle().generators.push_back(std::move(generator));
+  return bytes;
+}
+
+}  // namespace weft
