@@ -1,6 +1,7 @@
 #include "fold_support.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace weft {
@@ -8,7 +9,10 @@ namespace {
 
 constexpr bool is_max(AccumulatorId acc) { return acc == AccumulatorId::max || acc == AccumulatorId::supremum; }
 
-template <AccumulatorId acc, class T> T combine_values(T a, T b) {
+// Several slots each: what is called for every row of column sums.
+template <AccumulatorId acc, class T> constexpr bool is_ordered = std::is_floating_point_v<T> && (acc == AccumulatorId::sum || acc == AccumulatorId::prod);
+
+template <AccumulatorId acc, class T> [[gnu::always_inline]] inline T combine_values(T a, T b) {
   if constexpr (acc == AccumulatorId::any || acc == AccumulatorId::bitwise_or) return static_cast<T>(a | b);
   else if constexpr (acc == AccumulatorId::all || acc == AccumulatorId::bitwise_and) return static_cast<T>(a & b);
   else if constexpr (acc == AccumulatorId::bitwise_xor) return static_cast<T>(a ^ b);
@@ -31,15 +35,44 @@ template <AccumulatorId acc, class T> T combine_values(T a, T b) {
 }
 
 // to = left (+) right, element by element.
-template <AccumulatorId acc, class T> void combine_rows(T* to, const T* left, const T* right, Index count) {
+template <AccumulatorId acc, class T> [[gnu::always_inline]] inline void combine_rows(T* to, const T* left, const T* right, Index count) {
   for (Index k = 0; k < count; ++k) to[k] = combine_values<acc, T>(left[k], right[k]);
 }
 
 template <class T> void fill(T* rows, Index count, const T* value) { std::fill(rows, rows + count, *value); }
 
-template <AccumulatorId acc, class T> void reduce(T* rows, Index count, Index slots) {
-  for (Index half = slots / 2; half >= 1; half /= 2)
-    combine_rows<acc>(rows, rows, rows + half * count, half * count);
+// Element `at` of row `slot` with those `half`, 2 * half, .. rows after it: s with s+8, then s+4, s+2, s+1.
+template <AccumulatorId acc, Index half, class T> [[gnu::always_inline]] inline T across_slots(const T* at, Index count, Index slot) {
+  if constexpr (half == fold_slots) return at[slot * count];
+  else return combine_values<acc>(across_slots<acc, 2 * half>(at, count, slot), across_slots<acc, 2 * half>(at, count, slot + half));
+}
+
+template <AccumulatorId acc, class T> [[gnu::always_inline]] inline void reduce_rows(T* rows, Index count, Index slots) {
+  if constexpr (is_ordered<acc, T>)
+    if (slots == fold_slots) {                                 // in one pass; rows are whole vectors (row_elements)
+      constexpr Index vector = 16;
+      for (Index first = 0; first < count; first += vector) {
+        std::array<T, vector> sums;
+        for (Index k = 0; k < vector; ++k) sums[static_cast<std::size_t>(k)] = across_slots<acc, 1>(rows + first + k, count, 0);
+        std::copy(sums.begin(), sums.end(), rows + first);
+      }
+      return;
+    }
+  for (Index half = slots / 2; half >= 1; half /= 2) combine_rows<acc>(rows, rows, rows + half * count, half * count);
+}
+
+template <AccumulatorId acc, class T> void reduce(T* rows, Index count, Index slots) { reduce_rows<acc>(rows, count, slots); }
+
+#if defined(__x86_64__)
+template <AccumulatorId acc, class T> [[gnu::target("avx2")]] void reduce_avx2(T* rows, Index count, Index slots) { reduce_rows<acc>(rows, count, slots); }
+#endif
+
+template <AccumulatorId acc, class T> auto* reduce_on_host() {
+#if defined(__x86_64__)
+  if constexpr (is_ordered<acc, T>)
+    if (__builtin_cpu_supports("avx2")) return &reduce_avx2<acc, T>;
+#endif
+  return &reduce<acc, T>;
 }
 
 template <AccumulatorId acc, class T> void push(T* stack, T* row, Index count, Index leaf) {
@@ -66,7 +99,7 @@ template <AccumulatorId acc, class T> void merge(T* rows, Index count, Index uni
 }
 
 template <AccumulatorId acc, class T> void list(DType dtype, std::vector<FoldFunction>& out) {
-  out.push_back({fold_symbol(FoldSupport::reduce, acc, dtype), reinterpret_cast<void*>(&reduce<acc, T>)});
+  out.push_back({fold_symbol(FoldSupport::reduce, acc, dtype), reinterpret_cast<void*>(reduce_on_host<acc, T>())});
   out.push_back({fold_symbol(FoldSupport::push, acc, dtype), reinterpret_cast<void*>(&push<acc, T>)});
   out.push_back({fold_symbol(FoldSupport::finish, acc, dtype), reinterpret_cast<void*>(&finish<acc, T>)});
   out.push_back({fold_symbol(FoldSupport::merge, acc, dtype), reinterpret_cast<void*>(&merge<acc, T>)});

@@ -12,7 +12,7 @@ namespace weft {
 
 enum class FoldSupport { fill, reduce, push, finish, merge };
 // fill  (T* rows, Index count, const T* value)              every element = *value
-// reduce(T* rows, Index count, Index slots)                 rows[0] = the tree over `slots` rows of `count` elements
+// reduce(T* rows, Index count, Index slots)                 rows[0] = the tree over `slots` rows of `count` elements, a multiple of 16
 // push  (T* stack, T* row, Index count, Index leaf)         adds leaf number `leaf` to the binary counter
 // finish(T* stack, T* row, Index count, Index leaves)       row = the remaining subtrees
 // merge (T* rows, Index count, Index units)                 rows[0] = the tree over all rows
