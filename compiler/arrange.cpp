@@ -12,6 +12,7 @@
 #include <set>
 #include <tuple>
 
+#include "blocks.h"
 #include "drafts.h"
 #include "placement.h"
 #include "root.h"
@@ -39,12 +40,16 @@ struct Costs {
         if (nest.find(array) || !loaded.emplace(array, index_of(placed, map)).second) continue;
         const Dims strides = strides_of(graph, hints, array);
         const std::vector<StrideClass> classes = classes_of(graph, hints, array);
-        for (std::size_t d = 0; d < map.size(); ++d)
-          if (map[d].axis >= 0) add(placed.axes[static_cast<std::size_t>(map[d].axis)], strides[d] * map[d].step, times(classes[d], map[d].step), volume);
+        const auto axis_at = [&](std::size_t d) { return map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)]; };
+        bool beside_few = false;
+        for (std::size_t d = 0; d < map.size(); ++d) beside_few |= std::abs(strides[d] * map[d].step) == 1 && is_few(nest, axis_at(d));
+        for (std::size_t d = 0; d < map.size(); ++d) add(axis_at(d), strides[d] * map[d].step, times(classes[d], map[d].step), volume, beside_few);
       }
       if (schedule.stored[placed.node.value] && node.kept == static_cast<int>(node.domain.size())) {
         const Dims strides = strides_of(graph, hints, placed.node);
-        for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? volume : store_in_loads * volume);
+        bool beside_few = false;
+        for (std::size_t d = 0; d < strides.size(); ++d) beside_few |= strides[d] == 1 && is_few(nest, placed.axes[d]);
+        for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? volume : store_in_loads * volume, beside_few);
       }
       add_folds(node, placed.axes, nest.axes, uses);
       for (int axis : carried_axes(node))
@@ -58,11 +63,15 @@ struct Costs {
     for (const AxisRef& ref : map) text += concat(ref.axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(ref.axis)], " ", ref.step, " ", to_text(ref.start), ",");
     return text;
   }
-  void add(int axis, Index step, StrideClass known, double volume) {
+  static bool is_few(const Nest& nest, int axis) {
+    const Extent* extent = axis < 0 ? nullptr : &nest.axes[static_cast<std::size_t>(axis)].extent;
+    return extent && extent->is_number() && extent->constant() >= 2 && extent->constant() < fold_slots;
+  }
+  void add(int axis, Index step, StrideClass known, double volume, bool beside_few) {
     if (axis < 0 || step == 0) return;
     const auto a = static_cast<std::size_t>(axis);
     stride[a] += std::abs(static_cast<double>(step)) * std::sqrt(volume);
-    uses[a].add(std::abs(static_cast<double>(step)), is_known(known), volume);
+    uses[a].add(std::abs(static_cast<double>(step)), is_known(known), volume, beside_few);
   }
 };
 
@@ -88,28 +97,6 @@ int choose_root(Nest& nest, const Costs& costs, int lanes) {
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }
   return best;
-}
-
-bool follows_root_alone(const Nest& nest, const Placed& placed) {
-  for (int axis : placed.axes) if (axis >= 0 && axis != nest.vars[0].axis) return false;
-  return true;
-}
-
-// Values along the root alone would run one at a time between the vector loops of the rows. Where they cost a good part of
-// a row, rows are taken in blocks and these values run as vectors over the block. 0: not worth it.
-Index choose_block(const Graph& graph, Nest& nest) {
-  double alone = 0, rows = 0, row_bytes = 0;
-  for (const Placed& placed : nest.nodes) {
-    const double cost = node_cost(graph.node(placed.node));
-    if (follows_root_alone(nest, placed)) { alone += cost; continue; }
-    double elements = 1;
-    for (int axis : placed.axes)
-      if (axis >= 0 && axis != nest.vars[0].axis) elements *= static_cast<double>(nest.axes[static_cast<std::size_t>(axis)].hint);
-    rows += (cost + 1) * std::max(1.0, elements / 16);
-    row_bytes = std::max(row_bytes, elements * static_cast<double>(size_of(graph.node(placed.node).dtype)));
-  }
-  nest.blocks = {alone, rows};
-  return blocks_pay(alone, rows) ? rows_of_block(row_bytes) : 0;
 }
 
 // ---------------------------------------------------------------- the tree of loops
@@ -293,7 +280,7 @@ double elements_of(const Nest& nest) {
 }
 
 // The loop variables, outermost first. Without a root the nest runs once.
-void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root) {
+void order_loops(const Graph& graph, const Schedule& schedule, Nest& nest, const Costs& costs, int root) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
   std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
@@ -302,7 +289,7 @@ void order_loops(const Graph& graph, Nest& nest, const Costs& costs, int root) {
   } else {
     const bool folded = folds_axis(graph, nest, root);
     nest.vars.push_back({root, Part::tile});
-    nest.block = root == nest.lanes ? 0 : choose_block(graph, nest);
+    nest.block = root == nest.lanes ? 0 : choose_block(graph, schedule, nest);
     if (folded) nest.unit = fold_leaf;
     else if (nest.block > 0) nest.unit = nest.block;
     else if (root != nest.lanes) nest.vars.clear();
@@ -319,7 +306,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   if (!nest.axes.empty()) {
     const Costs costs(graph, hints, schedule, nest);
     nest.lanes = choose_lanes(nest, costs, hints.machine);
-    order_loops(graph, nest, costs, choose_root(nest, costs, nest.lanes));
+    order_loops(graph, schedule, nest, costs, choose_root(nest, costs, nest.lanes));
     keep_visiting_order(graph, nest);
   }
   nest.root = TreeBuilder(graph, nest).build();

@@ -39,7 +39,7 @@ MemoryCost memory_cost(const Machine& machine, double bytes) {
 }
 
 // Where lanes are picked from several vectors, that is hidden behind their loads.
-double access_cost(const Machine& machine, const AxisUse& use) { return use.whole + machine.gather * (0.75 * use.near + use.jumps); }
+double access_cost(const Machine& machine, const AxisUse& use) { return use.whole + across_in_loads * use.across + machine.gather * (0.75 * use.near + use.jumps); }
 
 double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent) {
   const double cost = access_cost(machine, use) + 6 * carried + arithmetic;
@@ -67,7 +67,8 @@ bool tiles_lose(const Machine& machine, double bytes, double columns, int thread
   return std::ceil(columns / fold_leaf) < threads || tile > machine.second_level_bytes;
 }
 
-bool blocks_pay(double along_root, double row) { return along_root >= 8 && along_root >= 0.2 * row; }
+// One row's after the other, their instructions wait for each other, and a row for them: one takes as long as dozens of a row's.
+bool blocks_pay(double along_root, double row) { return along_root >= 8 && along_root >= 0.015 * row; }
 
 Index rows_of_block(double row_bytes) { return row_bytes <= 512 ? 64 : row_bytes <= 1024 ? 32 : 16; }
 

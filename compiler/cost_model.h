@@ -3,11 +3,11 @@
 //   which loops are shared        root_cost, tiles_lose
 //   store, or make again          op_cost, memory_cost; between loops of a nest cheap_value
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
-//   merged axes, blocks of rows   repeated_vectors, blocks_pay, rows_of_block
-//   few elements along an axis    thin_extent_pays
+//   merged axes, blocks of rows   repeated_vectors, blocks_pay, row_end, rows_of_block
+//   few elements along an axis    thin_extent_pays, across_in_loads, copies_that_call
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
 //   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only
-//   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, tiled_body
+//   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body
 //   square roots                  estimates_pay
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors
 //
@@ -45,13 +45,15 @@ inline constexpr int deepest_again = 6;          // of expressions that are made
 // What nodes do along an axis, in elements of the whole nest.
 struct AxisUse {
   double whole = 0;                     // in vectors that are loaded or stored as they are; all of them for a known step of a few
+  double across = 0;                    // others that are transposed in registers
   double near = 0, jumps = 0;           // others, one by one: of several in a line of cache, and any other
   bool folded = false;
   double kept_beside = 0;               // largest result of a fold over the axis, in elements
 
-  void add(double stride, bool known, double elements) {
+  // beside_few: neighbours along another axis, of a few known elements, lie side by side.
+  void add(double stride, bool known, double elements, bool beside_few = false) {
     if (stride == 1 || known) whole += stride * elements;
-    else (stride <= 4 ? near : jumps) += elements;
+    else (stride <= 4 ? near : beside_few ? across : jumps) += elements;
   }
 };
 
@@ -61,6 +63,7 @@ double access_cost(const Machine& machine, const AxisUse& use);
 // The whole cost of the vector axis. `carried`: of recurrences along it, which run one element at a time; `arithmetic`: of all ops.
 double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent);
 inline constexpr double op_in_loads = 0.25;
+inline constexpr double across_in_loads = 2.5;
 inline constexpr double store_in_loads = 1.25;   // one that jumps: nothing fetches its line ahead
 
 // Why an axis is a poor root. A root that is also the vector axis, and not the only axis, breaks rows into tiles. A folded one needs
@@ -78,6 +81,8 @@ bool tiles_lose(const Machine& machine, double bytes, double columns, int thread
 
 // Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row.
 bool blocks_pay(double along_root, double row);
+inline constexpr int row_end = 8;                // of a fold along a row: its slots become one value
+inline constexpr double short_row = 128;         // elements: in longer ones this does not count
 Index rows_of_block(double row_bytes);           // so that what the rows touch stays in the first level
 
 // Whether a value that is read at another index than it is made at, of so many bytes, fits in rows: one for each of the elements of a root.
@@ -114,6 +119,7 @@ inline constexpr int twice_emitted = small_body; // bodies up to this size: for 
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once
+inline constexpr std::size_t copies_that_call = 5;   // of one body, side by side: likewise
 inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time
 inline constexpr int instructions_per_piece = 640;   // likewise; and several threads generate code
 inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code
@@ -122,6 +128,7 @@ inline constexpr int thin_bodies = 16 * tiled_body;   // the same of all copies 
 // How many vectors run side by side to hide latencies, as far as registers and compile time allow. long_functions: the body has some;
 // registers_each: of the widest value of the body, out of `registers`.
 int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers);
+inline constexpr int most_vectors = 8;
 // The same where operands repeat after so many vectors: whole repetitions, so that these stay in registers.
 int whole_repetitions(int vectors, int repetition);
 // The same for `total` vectors: without a rest, if nearly as many divide them.
@@ -137,6 +144,8 @@ bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64);
 
 // How many elements of a serial fold are worked on at once, so that its accumulators are loaded and stored once for all of them.
 int elements_together(int body, bool ordered);
+
+inline constexpr int rows_together = 4;          // short ones that are folded
 
 inline constexpr Index most_tables = 4;          // of 256 bytes, four registers each
 inline constexpr Index table_entries = 256;

@@ -61,6 +61,7 @@ class KernelEmitter : private LoopChoices {
   Range range_of(int axis);
 
   // emit_outline.cpp: bodies, in pieces if they are large; long functions, called if there are many
+  bool calls_functions() const { return calls_ || jam_.size() >= copies_that_call; }
   Value* emit_or_call(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
   Value* call_function(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
   void emit_items(const Loop& loop);
@@ -137,6 +138,7 @@ class KernelEmitter : private LoopChoices {
 
   // emit_tile.cpp
   Value* emit_tiles(const Loop& outer, Range range, int elements);
+  Value* load_run(DType dtype, Value* at, int count);
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);

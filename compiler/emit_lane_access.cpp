@@ -50,6 +50,7 @@ LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Su
     if (at[d].axis != axis) continue;
     access.lane_stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
     access.period = at[d].period;
+    access.own = at.size() == 1 && buffer.place == Place::row && is_floating(buffer.dtype) && at[d].period == 0 && at[d].step == 1 && at[d].start.is(0);
     if (at[d].period == 0 && at[d].step != 1) access.lane_stride = b_.CreateMul(number(at[d].step), access.lane_stride);
   }
   return access;
@@ -110,6 +111,7 @@ void KernelEmitter::store_part(Value* value, Value* at, DType dtype, Value* mask
 }
 
 Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {
+  if (access.own) mask = nullptr;
   const llvm::Align align(size_of(dtype));
   if (access.period > 0) return repeated_load(access, dtype, b_.CreateAdd(index, number(step * lane_count)));
   if (access.lane == StrideClass::zero) return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(memory_type(context_, dtype, 1), access.base, align)), dtype);
@@ -134,6 +136,7 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
 void KernelEmitter::lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value) {
   WEFT_ASSERT(access.lane != StrideClass::zero, "a store cannot hit one element from all lanes");
   const llvm::Align align(size_of(dtype));
+  if (access.own) mask = nullptr;
   value = to_memory(value, dtype);
   if (is_dense(access.lane)) {
     const bool backwards = access.lane == StrideClass::reversed;
@@ -217,6 +220,7 @@ void KernelEmitter::open_accesses(const Loop& loop) {
       LaneAccess access = lane_access(fold.row, at, axis);
       Value* slot = b_.CreateMul(b_.CreateMul(fold_slot(fold, state), state.elements), number(static_cast<Index>(size_of(fold.dtype))));
       access.base = b_.CreateGEP(b_.getInt8Ty(), access.base, slot);
+      access.own = false;                       // the next slot follows
       accesses_[&item] = access;
     }
   }

@@ -89,7 +89,7 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int
   const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]);
   const bool by_estimate = compute.op == Op::sqrt && estimates_roots_ && (result == f32 || result == f64);
   if (op_cost(compute.op) >= long_function || by_invariant || by_estimate) {
-    const std::size_t most = calls_ ? 1 : register_bytes() == 64 ? 4 : 2;       // more would not stay in registers
+    const std::size_t most = calls_functions() ? 1 : register_bytes() == 64 ? 4 : 2;       // more would not stay in registers
     while (made.size() < operands.size()) {
       const std::size_t first = made.size(), together = std::bit_floor(std::min(most, operands.size() - first));
       std::vector<Value*> wide;
@@ -176,9 +176,10 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
 // The first time a loop is emitted, most of its elements go through that code.
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
-  LoopCode code{loop.var.axis, tiled_by_, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), tiled_by_ >= 0, tables, 0};
+  const bool transposes = tiled_by_ >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return lies_across(item, tiled_by_, loop.var.axis) != 0; });
+  LoopCode code{loop.var.axis, tiled_by_, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), transposes, tables, 0};
   for (const Item& item : loop.body) {
-    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !jam_.empty()) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !jam_.empty() && tiled_by_ < 0) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
     if (auto access = accesses_.find(&item); access != accesses_.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream;
   }
   codes_.push_back(code);
@@ -205,6 +206,7 @@ Masks KernelEmitter::first_lanes(Value* count, int steps) {
 
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   const int steps = steps_of(loop), stride = steps * lane_count;
+  WEFT_ASSERT(steps <= most_vectors, "rows end with room for so many vectors");
   const auto bytes = jam_.empty() ? byte_function(loop) : std::nullopt;
   note_code(loop, steps, bytes.has_value());
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);

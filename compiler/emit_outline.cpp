@@ -153,7 +153,7 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
 }
 
 Value* KernelEmitter::emit_or_call(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result) {
-  return calls_ && op_cost(op) >= long_function ? call_function(op, operands, dtypes, result) : emit_op(b_, op, operands, dtypes, result, fast_math_);
+  return calls_functions() && op_cost(op) >= long_function ? call_function(op, operands, dtypes, result) : emit_op(b_, op, operands, dtypes, result, fast_math_);
 }
 
 // The same instructions, as a function of the module.

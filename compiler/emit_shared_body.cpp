@@ -24,7 +24,7 @@ std::vector<KernelEmitter::Stop> KernelEmitter::stops_of(const Loop& loop, int s
   std::vector<Stop> stops;
   for (const Item& item : loop.body) {
     const auto access = accesses_.find(&item);
-    if (access == accesses_.end() || access->second.lane != StrideClass::unit) continue;
+    if (access == accesses_.end() || access->second.lane != StrideClass::unit || access->second.own) continue;
     auto* load = std::get_if<Load>(&item);
     const DType dtype = program_.buffers[static_cast<std::size_t>(load ? load->buffer : std::get<Store>(item).buffer)].dtype;
     llvm::Type* type = llvm::ArrayType::get(memory_type(context_, dtype, lane_count), static_cast<unsigned>(steps));

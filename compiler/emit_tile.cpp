@@ -2,6 +2,7 @@
 // of that loop, or eight, are worked on together; sixteen vectors along it are loaded and transposed in registers, so that every cache line is
 // read once and as a whole. Results that lie across are written in the same way.
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include <llvm/IR/Intrinsics.h>
@@ -41,6 +42,16 @@ Value* KernelEmitter::row_at(Value* before, const LaneAccess& access, Value* ind
   return b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(row, access.lane_stride));
 }
 
+// Elements side by side, with room for as many more as make a power of two: types in between take LLVM many instructions.
+Value* KernelEmitter::load_run(DType dtype, Value* at, int count) {
+  const int room = static_cast<int>(std::bit_ceil(static_cast<unsigned>(count)));
+  if (room <= 4 || room == count || masks_by_branches(dtype) || size_of(dtype) < 4) return load_steps(dtype, at, 1, count);
+  std::vector<llvm::Constant*> there;
+  for (int lane = 0; lane < room; ++lane) there.push_back(b_.getInt1(lane < count));
+  llvm::Type* type = memory_type(context_, dtype, room);
+  return b_.CreateMaskedLoad(type, at, llvm::Align(size_of(dtype)), llvm::ConstantVector::get(there), llvm::PoisonValue::get(type));
+}
+
 // Before the copies of a vector step.
 void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
   if (tiled_by_ < 0) return;
@@ -56,13 +67,14 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     Value* const ahead = b_.CreateMul(access.lane_stride, number(tiles_ahead * lane_count));
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
-      rows.push_back(load_steps(dtype, at, std::abs(step), width));
+      rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
       for (Index line = 0; !thin_ && !part_ && line < std::abs(step); ++line) {
         Value* later = b_.CreateConstGEP1_64(b_.getInt8Ty(), b_.CreateGEP(b_.getInt8Ty(), at, ahead), static_cast<std::uint64_t>(64 * line));
         b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {later, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
       }
     }
     auto& columns = tiles_[&item] = columns_of(b_, rows, register_bytes());
+    columns.resize(jam_.size());
     if (step < 0) std::reverse(columns.begin(), columns.end());
   }
 }

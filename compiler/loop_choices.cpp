@@ -207,12 +207,23 @@ LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
   return outer;
 }
 
+// Of one of several copies of the body: long functions are called.
+static int weight_of_copy(const LoopChoices::Outer& outer) {
+  constexpr int call = 4;
+  int weight = outer.weight;
+  for (const Loop* lanes : outer.loops)
+    for (const Item& item : lanes->body)
+      if (auto* compute = std::get_if<Compute>(&item); compute && op_cost(compute->op) >= long_function) weight += call - op_cost(compute->op);
+  return weight;
+}
+
 // So few elements that all stay in registers.
 bool LoopChoices::is_thin(const Loop& loop, const Outer& outer) const {
   const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
   if (loop.mark != Mark::serial || !extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots) return false;
   if (program_.is_tiled(loop.var.axis) || outer.scalars || outer.folds_others || (outer.scans && (outer.across == 0 || !carries_rows(outer)))) return false;
-  return (outer.folds_outer || outer.across > 0) && outer.weight * extent.constant() <= thin_bodies;
+  const int weight = extent.constant() < static_cast<Index>(copies_that_call) ? outer.weight : weight_of_copy(outer);
+  return (outer.folds_outer || outer.across > 0) && weight * extent.constant() <= thin_bodies;
 }
 
 int LoopChoices::tile_elements(const Outer& outer) const {
@@ -244,6 +255,15 @@ bool LoopChoices::is_jam(const Loop& loop, const Outer& outer) const {
   return outer.pure && !outer.folds_lanes && !outer.folds_others && !outer.stores && elements_together(outer.weight, outer.ordered) > 1;
 }
 
+// Short rows that are folded, as those in blocks are: what comes before a row and after it takes longer than the row.
+bool LoopChoices::is_rows(const Loop& loop, const Outer& outer) const {
+  constexpr int small = 8;              // values of all copies are in registers
+  if (program_.block == 0 || loop.mark != Mark::serial || !program_.is_tiled(loop.var.axis) || outer.loops.size() != 1 || outer.weight > small) return false;
+  const auto& folds = outer.loops[0]->folds;
+  if (!outer.folds_lanes || std::any_of(folds.begin(), folds.end(), [&](int fold) { return is_extreme(program_.folds[static_cast<std::size_t>(fold)]); })) return false;
+  return !outer.scans && !outer.rows && !outer.scalars && !outer.folds_outer && !outer.folds_others && outer.across == 0;
+}
+
 LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer) const {
   if (outer.loops.empty() || std::any_of(outer.loops.begin(), outer.loops.end(), [&](const Loop* lanes) { return byte_function(*lanes).has_value(); }))
     return Together::none;
@@ -253,6 +273,7 @@ LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer
     if (is_tiled(outer)) return Together::tiles;
     if (is_rolled_tile(loop, outer)) return Together::squares;
   }
+  if (is_rows(loop, outer)) return Together::rows;
   return is_jam(loop, outer) ? Together::jam : Together::none;
 }
 

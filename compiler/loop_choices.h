@@ -25,6 +25,7 @@ class LoopChoices {
     thin,                                       // all there are, in registers
     tiles,                                      // sixteen copies of the body; operands that lie across are transposed in registers
     squares,                                    // sixteen times one body; they are transposed in memory
+    rows,                                       // copies of the body, each with accumulators of its own
     jam                                         // elements of one slot of a fold
   };
   struct Outer {                                // what decides that
@@ -77,6 +78,7 @@ class LoopChoices {
   bool is_tiled(const Outer& outer) const;
   bool is_rolled_tile(const Loop& loop, const Outer& outer) const;
   bool is_jam(const Loop& loop, const Outer& outer) const;
+  bool is_rows(const Loop& loop, const Outer& outer) const;
 };
 
 }  // namespace weft

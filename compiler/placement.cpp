@@ -77,7 +77,9 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
       const bool literal = graph.node(made).kind == Kind::constant && graph.node(made).kept == 0;
       const bool outer = in_nest && p.result_home[static_cast<std::size_t>(found->second)] != p.home[k] &&
                          p.encloses(p.result_home[static_cast<std::size_t>(found->second)], p.home[k]);
-      cost[k] = std::min(1000, cost[k] + (literal || outer ? 0 : !in_nest || fold ? 1 : cost[static_cast<std::size_t>(found->second)]));
+      const bool of_block = in_nest && p.home[static_cast<std::size_t>(found->second)] != p.home[k] &&         // one element for each row
+                            p.loops[static_cast<std::size_t>(p.home[static_cast<std::size_t>(found->second)])].level->var.part == Part::vector;
+      cost[k] = std::min(1000, cost[k] + (literal || outer || of_block ? 0 : !in_nest || fold ? 1 : cost[static_cast<std::size_t>(found->second)]));
     }
   }
   p.kept_above = p.result_home;

@@ -151,7 +151,7 @@ class Report {
     return nest.vars[0].axis < 0 ? text + ": recurrences carry every axis that could be split" : text;
   }
   static std::string blocks(const Nest& nest) {
-    return concat("values along ", letter(nest.vars[0].axis), " alone cost ", digits(nest.blocks.along_root), " beside ", digits(nest.blocks.row), " of a row: ",
+    return concat("what rows have once costs ", digits(nest.blocks.along_root), " beside ", digits(nest.blocks.row), " of a row: ",
                   nest.block > 0 ? concat("as vectors over ", nest.block, " rows") : "one by one");
   }
   std::string memory(const Program& program) const {

@@ -75,37 +75,36 @@ Vectors transposed(llvm::IRBuilderBase& builder, const Vectors& rows, std::size_
   return columns;
 }
 
+// Rows that are no power of two of elements count as longer ones; what these would hold beyond is dropped.
 Vectors columns_of(llvm::IRBuilderBase& builder, const Vectors& rows, std::size_t register_bytes) {
-  const auto width = static_cast<std::size_t>(lanes_of_type(rows[0]));
-  if (width == lane_count) return transposed(builder, rows, register_bytes);
-  if (std::has_single_bit(width)) {
-    Vectors squares(width);             // vector k holds rows k, width + k, ..
+  const auto length = static_cast<std::size_t>(lanes_of_type(rows[0])), width = std::bit_ceil(length);
+  Vectors whole = rows;
+  if (width != length)
+    for (Value*& row : whole) row = builder.CreateShuffleVector(row, llvm::createSequentialMask(0, static_cast<unsigned>(length), static_cast<unsigned>(width - length)));
+  Vectors columns(width);               // vector k holds rows k, width + k, ..
+  if (width == lane_count) {
+    columns = transposed(builder, whole, register_bytes);
+  } else {
     for (std::size_t k = 0; k < width; ++k) {
       Vectors every;
-      for (std::size_t row = k; row < rows.size(); row += width) every.push_back(rows[row]);
-      squares[k] = llvm::concatenateVectors(builder, every);
+      for (std::size_t row = k; row < whole.size(); row += width) every.push_back(whole[row]);
+      columns[k] = llvm::concatenateVectors(builder, every);
     }
-    transpose_squares(builder, squares);
-    return squares;
+    transpose_squares(builder, columns);
   }
-  Value* all = llvm::concatenateVectors(builder, rows);
-  Vectors columns;
-  for (unsigned k = 0; k < width; ++k) columns.push_back(builder.CreateShuffleVector(all, llvm::createStrideMask(k, static_cast<unsigned>(width), lane_count)));
+  columns.resize(length);
   return columns;
 }
 
 Vectors rows_of(llvm::IRBuilderBase& builder, Vectors columns, std::size_t register_bytes) {
-  const std::size_t width = columns.size();
-  if (width == lane_count) return transposed(builder, columns, register_bytes);
-  Vectors rows(lane_count);
-  if (std::has_single_bit(width)) {
-    transpose_squares(builder, columns);
-    for (std::size_t row = 0; row < lane_count; ++row)
-      rows[row] = builder.CreateShuffleVector(columns[row % width], llvm::createSequentialMask(static_cast<unsigned>(row / width * width), static_cast<unsigned>(width), 0));
-    return rows;
-  }
-  Value* all = llvm::concatenateVectors(builder, columns);
-  for (unsigned row = 0; row < lane_count; ++row) rows[row] = builder.CreateShuffleVector(all, llvm::createStrideMask(row, lane_count, static_cast<unsigned>(width)));
+  const std::size_t length = columns.size(), width = std::bit_ceil(length);
+  columns.resize(width, llvm::PoisonValue::get(columns[0]->getType()));
+  if (width == lane_count) columns = transposed(builder, columns, register_bytes);
+  else transpose_squares(builder, columns);
+  if (length == lane_count) return columns;
+  Vectors rows;
+  for (std::size_t row = 0; row < lane_count; ++row)
+    rows.push_back(builder.CreateShuffleVector(columns[row % width], llvm::createSequentialMask(static_cast<unsigned>(row / width * width), static_cast<unsigned>(length), 0)));
   return rows;
 }
 

@@ -61,14 +61,15 @@ TEST_CASE("a transpose is read in tiles; rows that are added up are worked on to
 TEST_CASE("axes without a gap merge; a column of values along the root runs as vectors over blocks") {
   const Function merged = called("graph a(%x: f32[n,m]) -> (%0) {\n  %0: f32[i:n,j:m] = exp(%x[i,j])\n}\n", {{"n", 20}, {"m", 30}});
   CHECK(says(merged, " merged an axis of n and one of m: no array has a gap between them\n"));
-  const Function block = called(R"(graph b(%x: f32[n,8], %y: f32[n]) -> (%3) {
-  %0: f32[i:n] = sum(j:8) copy(%x[i,j])
+  const Function block = called(R"(graph b(%x: f32[n,m], %y: f32[n]) -> (%3) {
+  %0: f32[i:n] = sum(j:m) copy(%x[i,j])
   %1: f32[i:n] = exp(%0[i])
   %2: f32[i:n] = log1p(%1[i])
   %3: f32[i:n] = multiply(%2[i], %y[i])
-})", {{"n", 5000}});
-  CHECK(says(block, " blocks values along i alone cost 31 beside "));
+})", {{"n", 5000}, {"m", 20}});
+  CHECK(says(block, " blocks what rows have once costs 39 beside "));
   CHECK(says(block, ": as vectors over 64 rows\n"));
+  CHECK(says(block, ", 4 elements of i together\n"));
 }
 
 TEST_CASE("results past the caches are counted, and the report says why there are none") {

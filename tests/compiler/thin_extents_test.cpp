@@ -119,3 +119,24 @@ TEST_CASE("thin axes of arrays laid out in any way") {
         }
     }
 }
+
+TEST_CASE("long functions of few elements: softmax over classes, in whole vectors of rows and in parts") {
+  for (const DType dtype : {f32, f64})
+    for (Index d = 2; d <= 16; ++d)
+      for (const Index rows : {4096 / d + 1, Index{4096}}) {
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", "d"}), e = exp(x - max(x, 1, true)), centred = x - mean(x, 1, true);
+        check_bits({e / sum(e, 1, true), centred / sqrt(mean(square(centred), 1, true) + 1), sum(erf(tanh(x)), 1)}, {x}, {counted(dtype, {rows, d})});
+      }
+}
+
+TEST_CASE("rows of few elements that are read from the last, lie apart, or are of two bytes") {
+  for (const Index d : {3, 5, 7, 10, 15})
+    for (const DType dtype : {f32, f16, DType::i16, DType::u8}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "d"}), backwards = flip(x, 1);
+      check_bits({sum(backwards, 1), x + expand_dims(max(x, 1), 1), cumulative_sum(x, 1)}, {x}, {counted(dtype, {1500, d})});
+      const Array wide = counted(dtype, {1500, 16});
+      check_bits({sum(x, 1), x - expand_dims(min(x, 1), 1)}, {x}, {Array::borrow(View(const_cast<void*>(wide.data()), dtype, {1500, d}, Dims{16, 1}))});
+    }
+}

@@ -1,0 +1,59 @@
+#include "blocks.h"
+
+#include <algorithm>
+
+#include "cost_model.h"
+
+namespace weft {
+namespace {
+
+bool is_root(const Nest& nest, int axis) { return axis < 0 || axis == nest.vars[0].axis; }
+
+double elements_of_row(const Nest& nest, const Placed& placed) {
+  double elements = 1;
+  for (int axis : placed.axes)
+    if (!is_root(nest, axis)) elements *= static_cast<double>(nest.axes[static_cast<std::size_t>(axis)].hint);
+  return elements;
+}
+
+bool folds_row(const Nest& nest, const Node& node, const Placed& placed) {
+  return node.mode == Mode::accumulate && std::all_of(placed.axes.begin(), placed.axes.begin() + node.kept, [&](int axis) { return is_root(nest, axis); });
+}
+
+// Whether the node, which runs along a row, reads a value of the whole row: its elements are needed again then.
+bool reads_row_value(const Graph& graph, const Nest& nest, const Placed& placed) {
+  for (int k = 0; k < graph.arity(placed.node); ++k)
+    if (const Placed* operand = nest.find(graph.operand(placed.node, k)); operand && follows_root_alone(nest, *operand)) return true;
+  return false;
+}
+
+}  // namespace
+
+bool follows_root_alone(const Nest& nest, const Placed& placed) {
+  return std::all_of(placed.axes.begin(), placed.axes.end(), [&](int axis) { return is_root(nest, axis); });
+}
+
+// Values along the root alone would run one at a time between the vector loops of the rows; in blocks they run as vectors over the block.
+// Short rows that are folded and then done with gain too: several go side by side (LoopChoices::Together::rows).
+Index choose_block(const Graph& graph, const Schedule& schedule, Nest& nest) {
+  double alone = 0, rows = 0, row_bytes = 0, folds = 0;
+  bool only_folded = true;
+  for (const Placed& placed : nest.nodes) {
+    const Node& node = graph.node(placed.node);
+    const double cost = node_cost(node);
+    if (follows_root_alone(nest, placed)) { alone += cost; continue; }
+    const double elements = elements_of_row(nest, placed);
+    const bool folds_it = folds_row(nest, node, placed);
+    rows += (cost + 1) * std::max(1.0, elements / 16);
+    row_bytes = std::max(row_bytes, elements * static_cast<double>(size_of(node.dtype)));
+    folds += folds_it && elements <= short_row;
+    only_folded &= (folds_it || !schedule.stored[placed.node.value]) && !reads_row_value(graph, nest, placed);
+  }
+  if (only_folded) alone += row_end * folds;
+  nest.blocks = {alone, rows};
+  const Index block = rows_of_block(row_bytes);
+  const bool fills_block = nest.axes[static_cast<std::size_t>(nest.vars[0].axis)].hint >= block;
+  return fills_block && blocks_pay(alone, rows) ? block : 0;
+}
+
+}  // namespace weft

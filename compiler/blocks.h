@@ -1,0 +1,13 @@
+// Blocks of rows: a nest over rows takes several of them through one loop before the next loop begins, where that pays.
+#pragma once
+#include "schedule.h"
+
+namespace weft {
+
+// Whether the node runs along the root and no other axis: one element for each row.
+bool follows_root_alone(const Nest& nest, const Placed& placed);
+
+// How many rows a block has; 0: rows go one by one. Notes in nest.blocks what it compared. The root is nest.vars[0].
+Index choose_block(const Graph& graph, const Schedule& schedule, Nest& nest);
+
+}  // namespace weft

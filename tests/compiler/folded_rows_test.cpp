@@ -1,0 +1,61 @@
+// Short rows that are folded and then done with: several side by side, each with accumulators of its own; against the interpreter, to the bit.
+#include "bits.h"
+
+using namespace weft;
+
+namespace {
+
+Array counted(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [&](Index k) { return is_floating(dtype) ? static_cast<double>(k * 7919 % 1009) / 500 - 1 : static_cast<double>(k * 7919 % 13); });
+}
+
+// Whole blocks of rows, several and fewer than several left over; rows of whole vectors, of parts, and of both.
+const std::vector<Index> counts{64, 67, 70, 131, 1024}, lengths{0, 1, 17, 20, 32, 47, 64, 100, 128};
+
+}  // namespace
+
+TEST_CASE("sums, products and dot products of short rows") {
+  for (const Index rows : counts)
+    for (const Index length : lengths) {
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"});
+      check_bits({sum(x * w, 1), prod(x, 1), sqrt(sum(square(x), 1))}, {x, w}, {counted(f32, {rows, length}), counted(f32, {length})});
+    }
+}
+
+TEST_CASE("rows of other dtypes, folds without an order, logical ones") {
+  for (const DType dtype : {f64, f16, bf16, DType::i32, DType::u8})
+    for (const Index length : {17, 64, 100}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"});
+      check_bits({sum(x, 1), any(x, 1), count_nonzero(x, 1)}, {x}, {counted(dtype, {133, length})});
+    }
+}
+
+TEST_CASE("registers of any width, any number of threads") {
+  for (const int lanes : {4, 8, 16})
+    for (const int threads : {1, 3}) {
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"});
+      check_bits({log1p(square(sum(x * w, 1)))}, {x, w}, {counted(f32, {515, 50}), counted(f32, {50})}, threads, lanes);
+    }
+}
+
+TEST_CASE("code made for short rows is right for rows of many leaves") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"}), y = sum(x * w, 1);
+  const Function f = compile({y}, {x, w}, {.threads = 2, .verify = true});
+  for (const Index length : {20, 1024, 1025, 5000, 0}) {
+    const std::vector<Array> arrays{counted(f32, {70, length}), counted(f32, {length})};
+    CHECK(difference(f(arrays)[0], interpret({y}, {x, w}, arrays)[0]) == "");
+  }
+}
+
+TEST_CASE("rows of values that are read again end in whole vectors") {
+  for (const Index rows : {5, 64, 131})
+    for (const Index length : {17, 20, 33, 100}) {
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", "m"}), e = exp(x - max(x, 1, true)), centred = x - mean(x, 1, true);
+      check_bits({e / sum(e, 1, true), centred * rsqrt(mean(square(centred), 1, true) + 1e-5f)}, {x}, {counted(f32, {rows, length})});
+    }
+}
