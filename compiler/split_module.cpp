@@ -18,14 +18,18 @@ constexpr std::size_t worth_a_thread = 1000;
 
 // By part: its functions. The largest first, each to the part that has the least.
 std::vector<std::vector<const llvm::Function*>> share_out(const llvm::Module& module, std::size_t most) {
-  std::vector<std::pair<std::size_t, const llvm::Function*>> sizes;
+  struct Sized {
+    std::size_t size, place;
+    const llvm::Function* function;
+  };
+  std::vector<Sized> sizes;
   std::size_t total = 0;
   for (const llvm::Function& function : module)
-    if (!function.isDeclaration()) sizes.emplace_back(function.getInstructionCount(), &function), total += sizes.back().first;
-  std::stable_sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (!function.isDeclaration()) sizes.push_back({function.getInstructionCount(), sizes.size(), &function}), total += sizes.back().size;
+  std::sort(sizes.begin(), sizes.end(), [](const Sized& a, const Sized& b) { return a.size != b.size ? a.size > b.size : a.place < b.place; });
   std::vector<std::vector<const llvm::Function*>> parts(std::clamp<std::size_t>(std::min(total / worth_a_thread, sizes.size()), 1, most));
   std::vector<std::size_t> load(parts.size(), 0);
-  for (const auto& [size, function] : sizes) {
+  for (const auto& [size, place, function] : sizes) {
     const auto least = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
     load[least] += size;
     parts[least].push_back(function);
