@@ -117,22 +117,35 @@ V scale_down(const V& p, const Power<V>& power) {
   return p * power_of_two(power, biased(p, k)) * from_bits(biased(p, -k));
 }
 
+// Of any x.
 template <class V>
-MantissaExponent<V> split_power(const V& x, double least) {
+MantissaExponent<V> split_any_power(const V& x, double least) {
   const bool f32 = x.bits() == 32;
   const int fraction = fraction_bits(x), lift = f32 ? 32 : 64;
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const auto tiny = x < x.like(f32 ? 0x1p-126 : 0x1p-1022);
-  const V normal = select(tiny, x * x.like(f32 ? 0x1p32 : 0x1p64), x);
-  const auto bits = to_bits(normal);
+  const auto bits = to_bits(select(tiny, x * x.like(f32 ? 0x1p32 : 0x1p64), x));
   const auto power = (bits - to_bits(x.like(least))) >> fraction;
-  const V mantissa = from_bits(bits - (power << fraction));
+  const V shift = round_shift(x), whole = from_bits(to_bits(shift) + power) - select(tiny, shift + x.like(lift), shift);
+  const auto zero = x == x.like(0), infinite = !(x < x.like(inf));
+  const V mantissa = select(zero | infinite, x.like(1), from_bits(bits - (power << fraction)));
+  return {select(x < x.like(0), x.like(nan), mantissa), select(zero, x.like(-inf), select(infinite, x, whole))};
+}
+
+// Of normal numbers above zero; others are rare.
+template <class V>
+MantissaExponent<V> split_power(const V& x, double least) {
+  const auto bits = to_bits(x), power = (bits - to_bits(x.like(least))) >> fraction_bits(x);
   // An integer k near zero as a float: k + 1.5 * 2^fraction has k in its low bits.
   const V shift = round_shift(x);
-  const V whole = from_bits(to_bits(shift) + power) - select(tiny, shift + x.like(lift), shift);
-  const auto zero = x == x.like(0), infinite = !(x < x.like(inf));
-  const V exponent = select(zero, x.like(-inf), select(infinite, x, whole));
-  return {select(x < x.like(0), x.like(nan), select(zero | infinite, x.like(1), mantissa)), exponent};
+  const std::array<V, 2> parts{from_bits(bits - (power << fraction_bits(x))), from_bits(to_bits(shift) + power) - shift};
+  // Above the first normal number by less than infinity is: neither that distance nor it and what is left to 2^31 reaches the sign.
+  const auto above = bits - (x.int_like(1) << fraction_bits(x)), past = above + (x.int_like(2) << fraction_bits(x));
+  const std::array<V, 2> all = rare((above | past) & to_bits(-x.like(0)), parts, [&] {
+    const auto split = split_any_power(x, least);
+    return std::array<V, 2>{split.mantissa, split.exponent};
+  });
+  return {all[0], all[1]};
 }
 
 }  // namespace portable
