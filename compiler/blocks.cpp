@@ -43,9 +43,10 @@ Index choose_block(const Graph& graph, const Schedule& schedule, Nest& nest) {
     const double cost = node_cost(node);
     if (follows_root_alone(nest, placed)) { alone += cost; continue; }
     const double elements = elements_of_row(nest, placed);
+    const double bytes = elements * static_cast<double>(size_of(node.dtype));
     const bool folds_it = folds_row(nest, node, placed);
-    rows += (cost + 1) * std::max(1.0, elements / 16);
-    row_bytes = std::max(row_bytes, elements * static_cast<double>(size_of(node.dtype)));
+    rows += (cost + 1) * std::max(1.0, bytes / 64);
+    row_bytes = std::max(row_bytes, bytes);
     folds += folds_it && elements <= short_row;
     only_folded &= (folds_it || !schedule.stored[placed.node.value]) && !reads_row_value(graph, nest, placed);
   }

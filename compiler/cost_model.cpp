@@ -121,6 +121,8 @@ int elements_of_tile(int registers_each, double bytes_of_lines) {
   return registers_each > 1 && bytes_of_lines <= first_level ? 8 : 16;
 }
 
+int rows_together(int registers_each, int registers) { return std::clamp(registers / (2 * registers_each), 2, 4); }
+
 bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64) {
   const double busy = machine.square_root * (is_f64 ? 2 : 1), steps = is_f64 ? 16 : 12;
   return roots * busy > body + roots * (steps - op_cost(Op::sqrt));

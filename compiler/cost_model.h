@@ -145,7 +145,8 @@ bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64);
 // How many elements of a serial fold are worked on at once, so that its accumulators are loaded and stored once for all of them.
 int elements_together(int body, bool ordered);
 
-inline constexpr int rows_together = 4;          // short ones that are folded
+// Short rows that are folded: how many side by side. registers_each: of one's accumulators, out of `registers`.
+int rows_together(int registers_each, int registers);
 
 inline constexpr Index most_tables = 4;          // of 256 bytes, four registers each
 inline constexpr Index table_entries = 256;

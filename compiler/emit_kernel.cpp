@@ -117,7 +117,7 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
   switch (how) {
     case Together::tiles: return emit_tiles(loop, range, tile_elements(outer));
     case Together::squares: return emit_rolled_tiles(loop, *outer.loops[0], range);
-    case Together::rows: return emit_tiles(loop, range, rows_together);
+    case Together::rows: return emit_tiles(loop, range, rows_at_once(outer));
     case Together::jam: return emit_jam(loop, range, elements_together(outer.weight, outer.ordered));
     default: return range.begin;
   }

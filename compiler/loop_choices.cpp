@@ -69,12 +69,11 @@ int LoopChoices::latency_steps(const Loop& loop) const {
     auto* compute = std::get_if<Compute>(&item);
     return compute && op_cost(compute->op) >= long_function;
   });
-  std::size_t bytes = lane_count * widest_of(loop);
+  std::size_t bytes = widest_of(loop);
   for (const Item& item : loop.body)
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && std::count(loop.folds.begin(), loop.folds.end(), accumulate->fold) > 0)
       if (is_extreme(program_.folds[static_cast<std::size_t>(accumulate->fold)])) bytes *= 2;    // signs beside
-  const std::size_t registers_each = (bytes + register_bytes() - 1) / register_bytes();
-  return vectors_side_by_side(loop.weight, functions, static_cast<int>(registers_each), register_bytes() == 64 ? 32 : 16);
+  return vectors_side_by_side(loop.weight, functions, registers_of(bytes), registers());
 }
 
 std::size_t LoopChoices::widest_of(const Loop& loop) const {
@@ -231,9 +230,10 @@ int LoopChoices::tile_elements(const Outer& outer) const {
   for (const Loop* lanes : outer.loops) widest = std::max(widest, widest_of(*lanes));
   const Extent& extent = program_.axes[static_cast<std::size_t>(outer.loops[0]->var.axis)].extent;
   const Index lanes = program_.is_tiled(outer.loops[0]->var.axis) ? program_.unit : extent.is_number() ? extent.constant() : std::numeric_limits<Index>::max();
-  const std::size_t registers_each = (lane_count * widest + register_bytes() - 1) / register_bytes();
-  return elements_of_tile(static_cast<int>(registers_each), 64.0 * outer.across * static_cast<double>(lanes));
+  return elements_of_tile(registers_of(widest), 64.0 * outer.across * static_cast<double>(lanes));
 }
+
+int LoopChoices::rows_at_once(const Outer& outer) const { return rows_together(registers_of(widest_of(*outer.loops[0])), registers()); }
 
 // Sixteen copies of a small body. States of scans go from copy to copy in registers; folds over this loop whose values have rows are
 // emit_jam's.

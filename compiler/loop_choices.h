@@ -51,6 +51,7 @@ class LoopChoices {
 
   int interleave(const Loop& loop) const;       // vectors side by side
   int tile_elements(const Outer& outer) const;  // of the outer loop
+  int rows_at_once(const Outer& outer) const;
   bool ends_in_whole_vectors(const Loop& loop, Index stride) const;
   bool fits_one_leaf(int axis) const;           // of a fold
   int lies_across(const Item& item, int outer, int lanes) const;
@@ -72,6 +73,8 @@ class LoopChoices {
   int lies_across(int buffer, const std::vector<Subscript>& at, int outer, int lanes) const;
   int latency_steps(const Loop& loop) const;
   std::size_t widest_of(const Loop& loop) const;
+  int registers_of(std::size_t element_bytes) const { return static_cast<int>((lane_count * element_bytes + register_bytes() - 1) / register_bytes()); }
+  int registers() const { return register_bytes() == 64 ? 32 : 16; }
   std::vector<const Loop*> vector_loops(const Loop& outer) const;
   static bool carries_rows(const Outer& outer) { return outer.loops.size() == 1 && !outer.folds_lanes; }     // of states, from copy to copy
   bool is_thin(const Loop& loop, const Outer& outer) const;

@@ -125,6 +125,10 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
   CHECK(elements_together(4, false) > elements_together(4, true));
   CHECK(elements_together(4, true) > elements_together(25, true));
   CHECK(elements_together(25, false) == 1);
+  CHECK(rows_together(1, 32) == 4);
+  CHECK(rows_together(2, 16) == 4);
+  CHECK(rows_together(4, 16) == 2);
+  CHECK(rows_together(8, 16) == 2);
   for (int wanted : {1, 2, 4})
     for (int repetition = 1; repetition <= 8; ++repetition) {
       const int vectors = whole_repetitions(wanted, repetition);
