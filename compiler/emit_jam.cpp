@@ -2,6 +2,8 @@
 // serial loop adds. Several elements are worked on together, so that an accumulator is loaded and stored once for all of them.
 // Those are elements of one slot, from the first to the last, so that the order of every sum stays; far apart they also make better
 // use of memory than neighbours, where the order is of no account.
+#include <llvm/IR/Intrinsics.h>
+
 #include "emit_kernel.h"
 
 namespace weft {
@@ -38,11 +40,12 @@ void KernelEmitter::exchange(JamCopy& copy) {
   std::swap(folds_, copy.folds);
 }
 
-// The body of an outer loop for the elements first, first + spacing, .. at once.
-void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, Index spacing) {
+// The body of an outer loop for the elements first, first + spacing, .. at once. `last` stands for those that would be past it.
+void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last) {
   const auto axis = static_cast<std::size_t>(outer.var.axis);
   for (int copy = 0; copy < copies; ++copy) {
     axis_index_[axis] = b_.CreateAdd(first, number(copy * spacing));
+    if (last && copy > 0) axis_index_[axis] = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, axis_index_[axis], last);
     jam_.push_back({axis_index_, scalars_, {}, {}, {}, folds_});
   }
   for (const Item& item : outer.body) {
@@ -63,6 +66,14 @@ Value* KernelEmitter::emit_jam(const Loop& serial, Range range, int copies) {
     for_range(start, b_.CreateAdd(start, number(fold_slots)), 1, "slot", [&](Value* first) { emit_together(serial, first, copies, fold_slots); });
   });
   return rest;
+}
+
+// Rows that are folded, side by side. Those past the end do once more what the last one does: it reads before any of them stores.
+void KernelEmitter::emit_rows(const Loop& rows, Range range, int copies) {
+  tiled_by_ = rows.var.axis;
+  Value* last = b_.CreateSub(range.end, number(1));
+  for_range(range.begin, range.end, copies, "rows", [&](Value* first) { emit_together(rows, first, copies, 1, last); });
+  tiled_by_ = -1;
 }
 
 void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks) {

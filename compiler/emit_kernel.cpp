@@ -117,7 +117,7 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
   switch (how) {
     case Together::tiles: return emit_tiles(loop, range, tile_elements(outer));
     case Together::squares: return emit_rolled_tiles(loop, *outer.loops[0], range);
-    case Together::rows: return emit_tiles(loop, range, rows_at_once(outer));
+    case Together::rows: emit_rows(loop, range, rows_at_once(outer)); return range.end;
     case Together::jam: return emit_jam(loop, range, elements_together(outer.weight, outer.ordered));
     default: return range.begin;
   }
@@ -136,6 +136,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   start_folds(loop, false);
   auto run = [&](Range part) {
     Value* rest = emit_several(loop, outer, how, part);
+    if (rest == part.end) return;
     for_range(rest, part.end, 1, "serial", [&](Value* index) {
       axis_index_[axis] = index;
       emit_items(loop);

@@ -129,7 +129,8 @@ class KernelEmitter : private LoopChoices {
   void exchange(JamCopy& copy);
   template <class Body> void each_copy(Body body);
   bool is_carried_row(int buffer, const Loop& lanes) const;
-  void emit_together(const Loop& outer, Value* first, int copies, Index spacing);
+  void emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last = nullptr);
+  void emit_rows(const Loop& rows, Range range, int copies);
   void emit_thin(const Loop& serial, const Outer& outer);
   Value* across_slots(const Fold& fold, std::vector<Value*> slots);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
