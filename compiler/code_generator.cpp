@@ -1,6 +1,7 @@
 #include "code_generator.h"
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <llvm/IR/LegacyPassManager.h>
@@ -35,8 +36,8 @@ class CodeGenerator {
 #else
     module.setTargetTriple(machine_->getTargetTriple().str());
 #endif
-    const SchedulingTurn turn(wants_spread_schedule(module));
     run_module_passes(module, *machine_);
+    const SchedulingTurn turn(wants_spread_schedule(module));
     passes_.run(module);
     return std::exchange(bytes_, {});
   }

@@ -7,6 +7,7 @@
 #include <queue>
 #include <set>
 
+#include "../graph/rebuild.h"
 #include "drafts.h"
 
 namespace weft {
@@ -15,9 +16,7 @@ namespace {
 class Grouper {
  public:
   Grouper(const Graph& graph, const Hints& hints)
-      : graph_(graph), drafts_(graph, hints), waiting_(graph.size(), false), known_(graph.size(), false), is_output_(graph.size(), false) {
-    for (NodeId output : graph.outputs) is_output_[output.value] = true;
-  }
+      : graph_(graph), drafts_(graph, hints), waiting_(graph.size(), false), known_(graph.size(), false), is_output_(output_marks(graph)) {}
 
   std::vector<Nest> run() {
     for (std::size_t index = 0; index < graph_.size(); ++index)
