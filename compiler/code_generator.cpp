@@ -7,14 +7,13 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/TargetParser/Host.h>
 
 #include <weft/error.h>
 #include <weft/text.h>
 
-#include "jit.h"
 #include "llvm_options.h"
 #include "module_passes.h"
+#include "target.h"
 
 namespace weft {
 namespace {
@@ -73,19 +72,6 @@ std::unique_ptr<CodeGenerator> take_generator() {
 }
 
 }  // namespace
-
-// Code sits in one slab with small code model and PIC: constants are one load away. LLJIT would otherwise keep the large
-// model, where every vector constant costs an address and a load.
-llvm::orc::JITTargetMachineBuilder target_of_host() {
-  llvm::orc::JITTargetMachineBuilder builder{llvm::Triple(llvm::sys::getProcessTriple())};
-  builder.setCPU(llvm::sys::getHostCPUName().str());
-  builder.addFeatures({host_features()});
-  builder.setCodeModel(llvm::CodeModel::Small);
-  builder.setRelocationModel(llvm::Reloc::PIC_);
-  builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);               // Default takes 5 to 8 % more instructions to compile; loops run as fast
-  builder.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;       // contraction is decided by the graph, nowhere else
-  return builder;
-}
 
 Bytes generate_code(OwnedModule owned, llvm::CodeGenFileType type) {
   if (type != llvm::CodeGenFileType::ObjectFile) return CodeGenerator(type).run(*owned.module);

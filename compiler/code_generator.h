@@ -1,14 +1,11 @@
 // LLVM modules -> object code or assembly text for this machine.
 #pragma once
 #include <llvm/ADT/SmallVector.h>
-#include <llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h>
 #include <llvm/Support/CodeGen.h>
 
 #include "owned_module.h"
 
 namespace weft {
-
-llvm::orc::JITTargetMachineBuilder target_of_host();
 
 using Bytes = llvm::SmallVector<char, 0>;
 

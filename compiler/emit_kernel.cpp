@@ -7,6 +7,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "llvm_options.h"
+#include "target.h"
 
 namespace weft {
 
@@ -213,7 +214,7 @@ Extent work_of(const Program& program, const Loop& loop, const Machine& machine)
 
 void KernelEmitter::emit_run() {
   StagePlan stage;
-  stage.symbol = unique_name("weft_" + program_.name);
+  stage.symbol = "weft_" + program_.name;
   stage.name = program_.name;
   begin_function(stage.symbol);
   if (program_.root.mark == Mark::once) {
@@ -245,7 +246,7 @@ void KernelEmitter::emit_run() {
 // Partial results of all units become one, in a fixed tree, and go to their arrays.
 void KernelEmitter::emit_merge() {
   StagePlan stage;
-  stage.symbol = unique_name("weft_" + program_.name + "_merge");
+  stage.symbol = "weft_" + program_.name + "_merge";
   stage.name = program_.name + " merge";
   begin_function(stage.symbol);
   const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;

@@ -11,7 +11,6 @@
 #include "emit_lane.h"
 #include "emit_op.h"
 #include "fold_support.h"
-#include "jit.h"
 #include "loop_choices.h"
 
 namespace weft {

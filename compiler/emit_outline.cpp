@@ -121,7 +121,7 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
   auto caller_slots = std::move(slot_bases_);
   auto caller_sizes = std::move(size_values_);
   auto caller_folds = folds_;
-  start_function(llvm::FunctionType::get(b_.getVoidTy(), types, false), unique_name(program_.name + "_piece"), llvm::Function::InternalLinkage);
+  start_function(llvm::FunctionType::get(b_.getVoidTy(), types, false), "weft_" + program_.name + "_piece", llvm::Function::InternalLinkage);
   slot_bases_.clear();
   size_values_.clear();
   for (std::size_t k = 0; k < passed.size(); ++k)
@@ -160,14 +160,12 @@ Value* KernelEmitter::emit_or_call(Op op, const std::vector<Value*>& operands, c
 Value* KernelEmitter::call_function(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result) {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(operands[0]->getType());
   const int width = vector ? static_cast<int>(vector->getNumElements()) : 1;
-  std::string key = concat(info(op).name, "_", width);
+  std::string symbol = concat("weft_", info(op).name, "_", width);
   std::vector<llvm::Type*> types;
   for (std::size_t k = 0; k < operands.size(); ++k) {
-    key += concat("_", dtypes[k]);
+    symbol += concat("_", dtypes[k]);
     types.push_back(operands[k]->getType());
   }
-  std::string& symbol = plan_.functions[key];
-  if (symbol.empty()) symbol = unique_name("weft_" + key);
   llvm::Function* function = module_.getFunction(symbol);
   if (!function) {
     function = new_function(llvm::FunctionType::get(register_type(context_, result, width), types, false), llvm::Function::InternalLinkage, symbol);

@@ -99,7 +99,7 @@ std::string Function::report() const {
   return concat("function ", state->graph.name, ": ", state->graph.size(), " nodes, ", variant->schedule.nests.size(), " nests, ", variant->plan.stages.size(),
                 " stages, ", state->executor->threads(), " threads\n", report_text(*state, *variant), layouts_text(state->graph, variant->schedule),
                 "  compiled in ", us(compile_seconds()), " us; this variant: passes ", us(state->pass_seconds), ", schedule ", us(seconds.schedule), ", lower ",
-                us(seconds.lower), ", emit ", us(seconds.emit), ", LLVM ", us(seconds.llvm), ", link ", us(seconds.link), "\n");
+                us(seconds.lower), ", emit ", us(seconds.emit), variant->is_from_cache ? ", code read from the cache " : ", LLVM ", us(seconds.llvm), ", link ", us(seconds.link), "\n");
 }
 
 }  // namespace weft

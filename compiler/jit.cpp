@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
@@ -13,15 +12,16 @@
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
-#include <llvm/TargetParser/Host.h>
 
 #include <weft/error.h>
 #include <weft/thread_pool.h>
 
+#include "code_cache.h"
 #include "code_generator.h"
 #include "fold_support.h"
 #include "llvm_options.h"
 #include "split_module.h"
+#include "target.h"
 
 namespace weft {
 namespace {
@@ -100,61 +100,51 @@ void on_large_stacks(const std::vector<std::function<void()>>& works) {
     if (task.failed) std::rethrow_exception(task.failed);
 }
 
+// A library of its own, so that its symbols are nobody else's; what it calls is in the main one.
 class LinkedCode final : public MachineCode {
  public:
-  explicit LinkedCode(std::vector<Bytes> objects) : tracker_(session().getMainJITDylib().createResourceTracker()) {
+  LinkedCode(std::vector<Bytes> objects, bool is_from_cache) : MachineCode(is_from_cache), library_(make_library()) {
     for (Bytes& object : objects) {
       auto buffer = std::make_unique<SmallVectorMemoryBuffer>(std::move(object), "weft", /*RequiresNullTerminator=*/false);
-      check(session().addObjectFile(tracker_, std::move(buffer)), "cannot link compiled code");
+      check(session().addObjectFile(library_, std::move(buffer)), "cannot link compiled code");
     }
   }
-  ~LinkedCode() override { consumeError(tracker_->remove()); }
+  ~LinkedCode() override { consumeError(session().getExecutionSession().removeJITDylib(library_)); }
   void* address(const std::string& symbol) const override {
-    return take(session().lookup(symbol), "compiled code lacks a function").toPtr<void*>();
+    return take(session().lookup(library_, symbol), "compiled code lacks a function").toPtr<void*>();
   }
 
  private:
-  ResourceTrackerSP tracker_;
+  static JITDylib& make_library() {
+    static std::atomic<unsigned> count{0};
+    JITDylib& library = session().getExecutionSession().createBareJITDylib("weft_" + std::to_string(count++));
+    library.addToLinkOrder(session().getMainJITDylib());
+    return library;
+  }
+
+  JITDylib& library_;
 };
 
-}  // namespace
-
-namespace {
-
-std::string features_within(int lanes) {
-  const auto is_too_wide = [&](StringRef name) {
-    const bool of_256 = name.starts_with("avx") || name.starts_with("fma") || name == "f16c" || name == "xop" || name == "vaes" || name == "vpclmulqdq" || name == "gfni";
-    return (lanes < 16 && (name.starts_with("avx512") || name.starts_with("avx10") || name == "evex512")) || (lanes < 8 && of_256);
-  };
-  std::string text;
-  for (const auto& feature : sys::getHostCPUFeatures()) {
-    if (!text.empty()) text += ",";
-    text += (feature.second && !is_too_wide(feature.first()) ? "+" : "-") + feature.first().str();
-  }
-  return text;
-}
-
-}  // namespace
-
-const std::string& host_features(int lanes) {
-  static const std::string of_4 = features_within(4), of_8 = features_within(8), all = features_within(16);
-  return lanes == 4 ? of_4 : lanes == 8 ? of_8 : all;
-}
-
-std::string unique_name(const std::string& stem) {
-  static std::atomic<unsigned> count{0};
-  return stem + "_" + std::to_string(count++);
-}
-
-std::shared_ptr<const MachineCode> compile_module(OwnedModule owned) {
-  session();
+std::vector<Bytes> generate_parts(OwnedModule owned) {
   constexpr int most = 8;                    // threads with large stacks
   std::vector<OwnedModule> parts = split_module(std::move(owned), static_cast<std::size_t>(std::min(most, hardware_threads())));
   std::vector<Bytes> objects(parts.size());
   std::vector<std::function<void()>> works;
   for (std::size_t k = 0; k < parts.size(); ++k) works.push_back([&, k] { objects[k] = generate_code(std::move(parts[k]), CodeGenFileType::ObjectFile); });
   on_large_stacks(works);
-  return std::make_shared<LinkedCode>(std::move(objects));
+  return objects;
+}
+
+}  // namespace
+
+std::shared_ptr<const MachineCode> compile_module(OwnedModule owned, const std::string& cache_dir) {
+  session();
+  if (cache_dir.empty()) return std::make_shared<LinkedCode>(generate_parts(std::move(owned)), false);
+  const CodeCache cache(cache_dir, *owned.module);
+  if (auto objects = cache.find()) return std::make_shared<LinkedCode>(std::move(*objects), true);
+  std::vector<Bytes> objects = generate_parts(std::move(owned));
+  cache.keep(objects);
+  return std::make_shared<LinkedCode>(std::move(objects), false);
 }
 
 std::string assembly_of(OwnedModule owned) {

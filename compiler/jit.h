@@ -8,20 +8,20 @@
 
 namespace weft {
 
-// The features of this CPU as LLVM writes them: "+avx2,+fma,..". Those of registers with more f32 lanes than these, if not 0,
-// are switched off.
-const std::string& host_features(int lanes = 0);
-
 // Compiled code of one module; freed with the last owner.
 class MachineCode {
  public:
+  explicit MachineCode(bool is_from_cache) : is_from_cache_(is_from_cache) {}
   virtual ~MachineCode() = default;
   virtual void* address(const std::string& symbol) const = 0;
+  bool is_from_cache() const { return is_from_cache_; }
+
+ private:
+  const bool is_from_cache_;
 };
 
-// Symbols must be unique in the process: ask unique_name().
-std::shared_ptr<const MachineCode> compile_module(OwnedModule owned);
-std::string unique_name(const std::string& stem);
+// With a directory, code that it holds is read, and code that it does not hold is kept there (code_cache.h).
+std::shared_ptr<const MachineCode> compile_module(OwnedModule owned, const std::string& cache_dir = {});
 std::string assembly_of(OwnedModule owned);             // the text a reader wants
 
 }  // namespace weft

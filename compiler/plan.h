@@ -56,7 +56,6 @@ struct Plan {
   SizeTable sizes;
   std::vector<Slot> slots;
   std::vector<StagePlan> stages;
-  std::map<std::string, std::string> functions;                 // that loops call: by op, dtypes and lanes, their symbols
   int slot_of(Place place, NodeId node);                        // by node; made on first use
   std::map<std::pair<NodeId, bool>, int> slot_numbers;          // (node, is a partial)
 };

@@ -7,6 +7,7 @@
 
 #include "jit.h"
 #include "stage_across.h"
+#include "target.h"
 #include "verify_code.h"
 
 namespace weft {
@@ -65,7 +66,8 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   OwnedModule code = emit_code(programs, variant->classes, plan, variant->code_options);
   if (options.verify) verify(*code.module);
   variant->seconds.emit = watch.lap();
-  auto machine_code = compile_module(std::move(code));
+  auto machine_code = compile_module(std::move(code), options.cache_dir);
+  variant->is_from_cache = machine_code->is_from_cache();
   variant->seconds.llvm = watch.lap();
   variant->kernel.name = graph.name;
   for (const StagePlan& stage : plan.stages)

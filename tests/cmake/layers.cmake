@@ -86,6 +86,17 @@ function(weft_layer name)
   install(DIRECTORY ${directory}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endfunction()
 
+# weft_source_hash(target directory): source_hash.h for the target, new whenever a source in the directory is.
+function(weft_source_hash target directory)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/*.cpp ${PROJECT_SOURCE_DIR}/${directory}/*.h)
+  set(script ${PROJECT_SOURCE_DIR}/tests/cmake/source_hash.cmake)
+  set(header ${PROJECT_BINARY_DIR}/generated/source_hash.h)
+  add_custom_command(OUTPUT ${header} DEPENDS ${sources} ${script}
+    COMMAND ${CMAKE_COMMAND} -DDIRECTORY=${PROJECT_SOURCE_DIR}/${directory} -DOUTPUT=${header} -P ${script})
+  target_sources(${target} PRIVATE ${header})
+  target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated)
+endfunction()
+
 function(weft_install)
   include(CMakePackageConfigHelpers)
   install(TARGETS weft EXPORT weftTargets)

@@ -10,6 +10,7 @@
 #include <llvm/Support/SourceMgr.h>
 
 #include "jit.h"
+#include "target.h"
 
 using namespace weft;
 

@@ -10,6 +10,7 @@
 
 #include "emit_op.h"
 #include "jit.h"
+#include "target.h"
 
 using namespace weft;
 
@@ -27,7 +28,7 @@ template <class Emit> Converter converter(DType from, DType to, int width, bool 
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = std::make_unique<llvm::Module>("half", *context);
   llvm::IRBuilder<> b(*context);
-  const std::string name = unique_name("half");
+  const std::string name = "half";
   auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty()}, false);
   auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, *module);
   std::string features = host_features();
