@@ -52,6 +52,8 @@ struct Costs {
         for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? volume : store_in_loads * volume, beside_few);
       }
       add_folds(node, placed.axes, nest.axes, uses);
+      if (node.kind == Kind::apply && op_cost(node.op) >= long_function)
+        for (int axis : placed.axes) if (axis >= 0) uses[static_cast<std::size_t>(axis)].functions += op_cost(node.op) * volume;
       for (int axis : carried_axes(node))
         if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0) carried[static_cast<std::size_t>(own)] += volume * node_cost(node);
     }
@@ -273,6 +275,28 @@ double kept_bytes(const Graph& graph, const Schedule& schedule, const Nest& nest
   return bytes / static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(nest.lanes)].hint));
 }
 
+// The same of arrays whose lines lie across the vectors: the elements of a line are read one after the other, by loops outside.
+double bytes_across(const Graph& graph, const Hints& hints, const Nest& nest) {
+  std::set<NodeId> counted;
+  double bytes = 0;
+  for (const Placed& placed : nest.nodes)
+    for (int k = 0; k < graph.arity(placed.node); ++k) {
+      const NodeId array = graph.operand(placed.node, k);
+      if (nest.find(array) || !counted.insert(array).second) continue;
+      const AxisMap& map = graph.map(placed.node, k);
+      const Dims strides = strides_of(graph, hints, array);
+      double row = static_cast<double>(size_of(graph.node(array).dtype));
+      bool along = false, beside = false;
+      for (std::size_t d = 0; d < map.size(); ++d) {
+        const int axis = map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)];
+        if (axis == nest.lanes) along = true;
+        else if (axis >= 0) row *= static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(axis)].hint)), beside |= std::abs(strides[d] * map[d].step) == 1;
+      }
+      if (along && beside) bytes += row;
+    }
+  return bytes;
+}
+
 double elements_of(const Nest& nest) {
   double elements = 1;
   for (const NestAxis& axis : nest.axes) elements *= std::max(1.0, static_cast<double>(axis.hint));
@@ -312,7 +336,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   nest.root = TreeBuilder(graph, nest).build();
   const bool root_is_vectors = !nest.vars.empty() && nest.vars[0] == LoopVar{nest.lanes, Part::tile};
   if (root_is_vectors && !folds_axis(graph, nest, nest.lanes))
-    nest.unit = unit_of_vectors(kept_bytes(graph, schedule, nest), nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads);
+    nest.unit = unit_of_vectors(kept_bytes(graph, schedule, nest) + bytes_across(graph, hints, nest), nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads);
 }
 
 }  // namespace weft

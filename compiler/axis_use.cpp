@@ -26,6 +26,7 @@ void add_folds(const Node& node, const std::vector<int>& axes, const std::vector
     if (axes[d] < 0) continue;
     AxisUse& use = uses[static_cast<std::size_t>(axes[d])];
     use.folded = true;
+    ++use.folds;
     use.kept_beside = std::max(use.kept_beside, volume_of(axes, nest_axes, kept));
   }
 }

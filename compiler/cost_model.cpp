@@ -41,8 +41,22 @@ MemoryCost memory_cost(const Machine& machine, double bytes) {
 // Where lanes are picked from several vectors, that is hidden behind their loads.
 double access_cost(const Machine& machine, const AxisUse& use) { return use.whole + across_in_loads * use.across + machine.gather * (0.75 * use.near + use.jumps); }
 
+namespace {
+
+// Of long functions along short rows: the last vectors are part empty, their elements take a detour (emit_shared_body.cpp), and a row waits
+// for each value that it is folded to. Measured with softmax and logsumexp over 16 to 112 floats, AVX2.
+double short_row_cost(const AxisUse& use, Index extent) {
+  if (use.functions == 0 || !short_rows_pay(extent, use.kept_beside * static_cast<double>(extent))) return 0;
+  constexpr Index step = 2 * fold_slots;         // two vectors side by side
+  constexpr double part = 800, fold = 160;
+  const double padded = static_cast<double>((extent + step - 1) / step * step) / static_cast<double>(extent);
+  return use.functions * (padded - 1) + use.kept_beside * (fold * use.folds + (extent % step == 0 ? 0 : part));
+}
+
+}  // namespace
+
 double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent) {
-  const double cost = access_cost(machine, use) + 6 * carried + arithmetic;
+  const double cost = access_cost(machine, use) + 6 * carried + arithmetic + short_row_cost(use, extent);
   // A loop of fewer than sixteen elements wastes lanes and its start.
   return cost / (extent < 16 ? 0.4 * std::max(1.0, static_cast<double>(extent)) / 16 : 1.0);
 }
@@ -92,6 +106,11 @@ Index unit_of_vectors(double row_bytes, Index extent, double elements, int threa
 bool thin_extent_pays(Index extent, double elements) {
   constexpr double enough = 4096;                // a call of fewer takes less time than compiling
   return extent >= 2 && extent <= 16 && elements >= enough;
+}
+
+bool short_rows_pay(Index extent, double elements) {
+  constexpr double enough = 1 << 16;             // some 200 us less a call
+  return extent >= 16 && extent <= short_row && elements >= enough;
 }
 
 int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers) {

@@ -4,6 +4,7 @@
 //   store, or make again          op_cost, memory_cost; between loops of a nest cheap_value
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, row_end, rows_of_block
+//   short rows                    short_rows_pay, vector_axis_cost
 //   few elements along an axis    thin_extent_pays, across_in_loads, copies_that_call
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
 //   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only
@@ -49,6 +50,8 @@ struct AxisUse {
   double near = 0, jumps = 0;           // others, one by one: of several in a line of cache, and any other
   bool folded = false;
   double kept_beside = 0;               // largest result of a fold over the axis, in elements
+  int folds = 0;                        // over the axis
+  double functions = 0;                 // cost of the long ones along the axis
 
   // beside_few: neighbours along another axis, of a few known elements, lie side by side.
   void add(double stride, bool known, double elements, bool beside_few = false) {
@@ -60,7 +63,7 @@ struct AxisUse {
 // In contiguous loads, if the axis runs as vectors: an array that does not follow it is loaded outside the loop.
 double access_cost(const Machine& machine, const AxisUse& use);
 
-// The whole cost of the vector axis. `carried`: of recurrences along it, which run one element at a time; `arithmetic`: of all ops.
+// The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it, which run one element at a time; `arithmetic`: of all ops.
 double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent);
 inline constexpr double op_in_loads = 0.25;
 inline constexpr double across_in_loads = 2.5;
@@ -82,7 +85,9 @@ bool tiles_lose(const Machine& machine, double bytes, double columns, int thread
 // Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row.
 bool blocks_pay(double along_root, double row);
 inline constexpr int row_end = 8;                // of a fold along a row: its slots become one value
-inline constexpr double short_row = 128;         // elements: in longer ones this does not count
+inline constexpr Index short_row = 128;          // elements: in longer ones this does not count
+// Rows of so few elements, in a fold over so many, that a schedule of their own pays: code across rows takes 40 to 80 ms more to compile.
+bool short_rows_pay(Index extent, double elements);
 Index rows_of_block(double row_bytes);           // so that what the rows touch stays in the first level
 
 // Whether a value that is read at another index than it is made at, of so many bytes, fits in rows: one for each of the elements of a root.

@@ -199,7 +199,7 @@ Masks KernelEmitter::first_lanes(Value* count, int steps) {
   Masks masks;
   for (int step = 0; step < steps; ++step) {
     Value* lanes = b_.CreateAdd(lane_numbers(32), constant_value(context_, Scalar::of(DType::i32, step * lane_count), lane_count));
-    masks.push_back(b_.CreateICmpULT(lanes, wide));
+    masks.push_back(b_.CreateICmpSLT(lanes, wide));
   }
   return masks;
 }

@@ -55,7 +55,7 @@ void check_output(const Graph& graph, std::size_t k, const View& array, const Bi
 std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bindings, const std::vector<Array>& inputs,
                                                             const std::vector<Array>& outputs) const {
   const bool stream = stores_past_caches(inputs, outputs, cache_bytes());
-  const std::string key = variant_key(inputs, outputs, stream);
+  const std::string key = variant_key(inputs, outputs, stream) + short_rows->in(bindings);
   const std::scoped_lock lock(mutex);
   auto& variant = variants[key];
   if (!variant) {
@@ -89,6 +89,7 @@ std::shared_ptr<Function::State> make_state(Graph graph, const Options& options,
   state->options = options;
   state->machine = machine;
   state->executor = std::move(executor);
+  state->short_rows.emplace(state->graph);
   for (std::size_t k = 0; k < state->graph.size(); ++k)
     if (has_call_checks(state->graph, id_of(k))) state->checked.push_back(id_of(k));
   if (options.verify) verify(state->graph);

@@ -18,6 +18,7 @@ struct Function::State {
   Options options;
   Machine machine;
   std::shared_ptr<Executor> executor;
+  std::optional<ShortRows> short_rows;
   std::vector<NodeId> checked;                                     // nodes whose sense depends on sizes
   BufferPool pool;
   double pass_seconds = 0;

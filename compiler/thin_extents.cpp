@@ -1,5 +1,9 @@
 #include "thin_extents.h"
 
+#include <set>
+
+#include <weft/text.h>
+
 #include "cost_model.h"
 
 namespace weft {
@@ -11,21 +15,34 @@ std::string symbol_of(const Extent& extent) {
   return symbols.size() == 1 && extent.is_symbol(symbols[0]) ? symbols[0] : std::string();
 }
 
-}  // namespace
+using Candidate = ThinExtents::Candidate;
 
-ThinExtents::ThinExtents(const Graph& graph) {
-  const auto add = [&](const Shape& shape, std::size_t axis) {
-    std::string symbol = symbol_of(shape[axis]);
-    if (!symbol.empty()) candidates_.push_back({std::move(symbol), shape});
-  };
-  for (const auto* ids : {&graph.inputs, &graph.outputs})
-    for (NodeId id : *ids)
-      if (const Node& node = graph.node(id); node.rank() > 1) add(node.shape(), node.order == Order::c ? node.shape().size() - 1 : 0);
+void add_axis(std::vector<Candidate>& candidates, const Shape& shape, std::size_t axis) {
+  std::string symbol = symbol_of(shape[axis]);
+  if (!symbol.empty()) candidates.push_back({std::move(symbol), shape});
+}
+
+void add_folded(std::vector<Candidate>& candidates, const Graph& graph) {
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const Node& node = graph.node(id_of(k));
     if (node.kind != Kind::apply || node.mode == Mode::broadcast || node.domain.size() < 2) continue;
-    for (auto axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis) add(node.domain, axis);
+    for (auto axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis) add_axis(candidates, node.domain, axis);
   }
+}
+
+double elements_of(const Shape& shape, const Bindings& bindings) {
+  double elements = 1;
+  for (const Extent& extent : shape) elements *= static_cast<double>(extent.evaluate(bindings));
+  return elements;
+}
+
+}  // namespace
+
+ThinExtents::ThinExtents(const Graph& graph) {
+  for (const auto* ids : {&graph.inputs, &graph.outputs})
+    for (NodeId id : *ids)
+      if (const Node& node = graph.node(id); node.rank() > 1) add_axis(candidates_, node.shape(), node.order == Order::c ? node.shape().size() - 1 : 0);
+  add_folded(candidates_, graph);
 }
 
 Bindings ThinExtents::in(const Bindings& bindings) const {
@@ -33,11 +50,22 @@ Bindings ThinExtents::in(const Bindings& bindings) const {
   for (const Candidate& candidate : candidates_) {
     const auto value = bindings.find(candidate.symbol);
     if (value == bindings.end() || thin.contains(candidate.symbol)) continue;
-    double elements = 1;
-    for (const Extent& extent : candidate.shape) elements *= static_cast<double>(extent.evaluate(bindings));
-    if (thin_extent_pays(value->second, elements)) thin.insert(*value);
+    if (thin_extent_pays(value->second, elements_of(candidate.shape, bindings))) thin.insert(*value);
   }
   return thin;
+}
+
+ShortRows::ShortRows(const Graph& graph) { add_folded(candidates_, graph); }
+
+std::string ShortRows::in(const Bindings& bindings) const {
+  std::set<std::string> symbols;
+  for (const Candidate& candidate : candidates_) {
+    const auto value = bindings.find(candidate.symbol);
+    if (value != bindings.end() && short_rows_pay(value->second, elements_of(candidate.shape, bindings))) symbols.insert(candidate.symbol);
+  }
+  std::string key;
+  for (const std::string& symbol : symbols) key += concat("short ", symbol, ' ');
+  return key;
 }
 
 }  // namespace weft

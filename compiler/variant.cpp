@@ -6,6 +6,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "jit.h"
+#include "keep_transposed.h"
 #include "stage_across.h"
 #include "target.h"
 #include "verify_code.h"
@@ -57,6 +58,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   for (const Nest& nest : variant->schedule.nests) {
     programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
     stage_across(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
+    keep_transposed(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     if (options.verify) verify(programs.back());
   }
   int instructions = 0;

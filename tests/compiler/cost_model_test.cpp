@@ -80,6 +80,28 @@ TEST_CASE("costs grow with what is done: gathers, functions, memory far away, sh
   CHECK(vector_axis_cost(machine, contiguous, 10, 100, 16) > before);
 }
 
+TEST_CASE("long functions along short rows cost more than their elements, the more so the shorter the rows are") {
+  const Machine machine;
+  const auto cost = [&](Index extent, double functions, int folds) {
+    const double elements = 1e6, rows = elements / static_cast<double>(extent);
+    return vector_axis_cost(machine, {.whole = elements, .folded = folds > 0, .kept_beside = folds > 0 ? rows : 0, .folds = folds, .functions = functions * elements}, 0, 100, extent);
+  };
+  const double long_row = cost(1024, 20, 2);
+  double before = cost(17, 20, 2);
+  for (Index extent : {20, 24, 31, 32}) {
+    CHECK(cost(extent, 20, 2) < before);
+    before = cost(extent, 20, 2);
+  }
+  CHECK(before > long_row);
+  CHECK(cost(33, 20, 2) > cost(32, 20, 2));           // a part of a vector
+  CHECK(cost(20, 20, 3) > cost(20, 20, 2));
+  CHECK(cost(20, 30, 2) > cost(20, 20, 2));
+  CHECK(cost(20, 0, 2) == long_row);
+  CHECK(cost(20, 20, 0) == long_row);
+  CHECK(cost(short_row + 1, 20, 2) == long_row);
+  CHECK(vector_axis_cost(machine, {.whole = 1000, .folded = true, .kept_beside = 50, .folds = 2, .functions = 20000}, 0, 100, 20) == 1100);   // few rows
+}
+
 TEST_CASE("a root is poor if it is folded, thin, or the vector axis; a longer one is no poorer") {
   const AxisUse plain{}, folded{.folded = true, .kept_beside = 10}, folded_to_many{.folded = true, .kept_beside = 1e6};
   CHECK(root_cost(plain, 1000, false).total() == 0);

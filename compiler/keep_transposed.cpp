@@ -1,0 +1,126 @@
+#include "keep_transposed.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cost_model.h"
+
+namespace weft {
+namespace {
+
+// A load of an array that lies across, in a vector loop along the root.
+struct Use {
+  Loop* lanes;
+  std::size_t item;                             // of the loop's body
+  std::size_t within;                           // the item of the root that the loop is in
+  bool is_whole;                                // visits every element, once: index and loops are the same axes
+};
+
+class Keeper {
+ public:
+  Keeper(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine)
+      : program_(program), choices_(program, classes, features), machine_(machine), root_axis_(program.root.var.axis) {}
+
+  void run() {
+    Loop& root = program_.root;
+    if (root.mark != Mark::units || root.var.part != Part::tile || program_.block > 0) return;
+    for (std::size_t k = 0; k < root.body.size(); ++k)
+      if (auto* loop = std::get_if<Loop>(&root.body[k])) find(*loop, {}, k);
+    for (auto& [buffer, uses] : uses_) {
+      const Use& first = uses.front();
+      std::erase_if(uses, [&](const Use& use) { return &use != &first && (use.within <= first.within || !same_dimension(first, use)); });
+      if (uses.size() > 1 && first.is_whole && !written_.contains(buffer) && bytes_of_row(load_of(first)) <= machine_.second_level_bytes / 4) keep(uses);
+    }
+  }
+
+ private:
+  static Load& load_of(const Use& use) { return std::get<Load>(use.lanes->body[use.item]); }
+
+  void find(Loop& loop, std::vector<int> path, std::size_t within) {
+    if (loop.mark == Mark::lanes && loop.var.axis == root_axis_) {
+      for (std::size_t k = 0; k < loop.body.size(); ++k) {
+        if (auto* store = std::get_if<Store>(&loop.body[k])) written_.insert(store->buffer);
+        const bool is_across = std::any_of(path.begin(), path.end(), [&](int axis) { return choices_.lies_across(loop.body[k], axis, root_axis_) != 0; });
+        if (auto* load = std::get_if<Load>(&loop.body[k]); load && is_across) uses_[load->buffer].push_back({&loop, k, within, is_whole(load->at, path)});
+      }
+      return;
+    }
+    path.push_back(loop.var.axis);
+    for (Item& item : loop.body) {
+      if (auto* inner = std::get_if<Loop>(&item)) find(*inner, path, within);
+      else if (auto* store = std::get_if<Store>(&item)) written_.insert(store->buffer);
+    }
+  }
+
+  bool is_whole(const std::vector<Subscript>& at, std::vector<int> path) const {
+    path.push_back(root_axis_);
+    return at.size() == path.size() && std::all_of(at.begin(), at.end(), [&](const Subscript& s) {
+      return s == Subscript{s.axis} && std::count(path.begin(), path.end(), s.axis) == 1 && std::count_if(at.begin(), at.end(), [&](const Subscript& other) { return other.axis == s.axis; }) == 1;
+    });
+  }
+
+  std::size_t root_dimension(const std::vector<Subscript>& at) const {
+    return static_cast<std::size_t>(std::find(at.begin(), at.end(), Subscript{root_axis_}) - at.begin());
+  }
+  // Whether both run along the root in the same dimension of the array, and in no other.
+  bool same_dimension(const Use& first, const Use& use) const {
+    const auto& at = load_of(use).at;
+    return root_dimension(at) == root_dimension(load_of(first).at) && std::count_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == root_axis_; }) == 1;
+  }
+
+  double bytes_of_row(const Load& load) const {
+    double bytes = static_cast<double>(program_.unit) * static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype));
+    for (const Subscript& s : load.at)
+      if (s.axis != root_axis_) bytes *= static_cast<double>(std::max<Index>(1, program_.axes[static_cast<std::size_t>(s.axis)].hint));
+    return bytes;
+  }
+
+  // The dimensions of the array in their order, but that of the root last.
+  std::vector<Subscript> index_in_row(std::vector<Subscript> at) const {
+    std::rotate(at.begin() + static_cast<std::ptrdiff_t>(root_dimension(at)), at.begin() + static_cast<std::ptrdiff_t>(root_dimension(at)) + 1, at.end());
+    return at;
+  }
+
+  int add_row(const Load& load) {
+    const Buffer& array = program_.buffers[static_cast<std::size_t>(load.buffer)];
+    Buffer row;
+    row.place = Place::row;
+    row.node = array.node;
+    row.dtype = array.dtype;
+    for (const Subscript& s : index_in_row(load.at)) {
+      row.axes.push_back(s.axis);
+      row.extents.push_back(s.axis == root_axis_ ? Extent(program_.unit) : program_.axes[static_cast<std::size_t>(s.axis)].extent);
+    }
+    program_.buffers.push_back(std::move(row));
+    return static_cast<int>(program_.buffers.size()) - 1;
+  }
+
+  void keep(const std::vector<Use>& uses) {
+    const Load first = load_of(uses.front());
+    const int row = add_row(first);
+    for (std::size_t k = 1; k < uses.size(); ++k) {
+      Load& load = load_of(uses[k]);
+      load.buffer = row;
+      load.at = index_in_row(load.at);
+    }
+    auto& body = uses.front().lanes->body;
+    body.insert(body.begin() + static_cast<std::ptrdiff_t>(uses.front().item) + 1, Store{row, index_in_row(first.at), {first.result, {}}});
+    for (auto& [buffer, others] : uses_)         // what stands behind it has moved
+      for (Use& other : others)
+        if (other.lanes == uses.front().lanes && other.item > uses.front().item) ++other.item;
+  }
+
+  Program& program_;
+  const LoopChoices choices_;
+  const Machine& machine_;
+  const int root_axis_;
+  std::map<int, std::vector<Use>> uses_;         // by buffer, in order
+  std::set<int> written_;
+};
+
+}  // namespace
+
+void keep_transposed(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine) { Keeper(program, classes, features, machine).run(); }
+
+}  // namespace weft

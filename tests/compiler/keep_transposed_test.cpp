@@ -1,0 +1,68 @@
+// Arrays that lie across and are read by several loops: transposed once, kept in rows. Bits of the interpreter.
+#include "bits.h"
+#include "layouts.h"
+
+using namespace weft;
+
+namespace {
+
+Array counted(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7919 % 211) / 100 - 1; });
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the second loop over an array that lies across reads rows, forwards or backwards") {
+  for (const DType dtype : {f32, f64})
+    for (const Index n : {5, 16, 63, 64, 200, 5000}) {
+      CAPTURE(n);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", 32});
+      const Expr products = prod(x, 1);
+      const Function f = check_bits({products, grad(sum(products), {x})[0]}, {x}, {counted(dtype, {n, 32})});
+      if (n == 5000) {
+        CHECK(count(f.program(), "= load %x[") == 1);
+        CHECK(f.program().find("(%x)[j,i] = t") != std::string::npos);
+        CHECK(f.program().find("(%x)[31-j,i]") != std::string::npos);
+      }
+    }
+}
+
+TEST_CASE("several arrays, three axes, one that is read once") {
+  for (const Index n : {3300, 3317}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", 20}), y = g.input("y", f32, {"n", 20}), z = g.input("z", f32, {"n", 20});
+    const Expr e = exp(x * y - max(x + y, 1, true));
+    const Function f = check_bits({e / sum(e * z, 1, true), sum(tanh(x), 1)}, {x, y, z}, {counted(f32, {n, 20}), counted(f32, {n, 20}), counted(f32, {n, 20})});
+    for (const char* name : {"x", "y", "z"}) CHECK(count(f.program(), concat("= load %", name, "[")) == 1);
+    const Expr a = g.input("a", f32, {"n", 4, 20});
+    check_bits({softmax(a, 2), softmax(a, 1)}, {a}, {counted(f32, {n / 3, 4, 20})});
+  }
+}
+
+TEST_CASE("the result may lie upon the array") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 20});
+  const Function f = compile({softmax(x, 1)}, {x}, {.threads = 2, .verify = true});
+  const Array values = counted(f32, {4000, 20}), expected = f({values})[0];
+  CHECK(count(f.program(), "= load %x[") == 1);
+  f.run({values}, {values});
+  CHECK(difference(values, expected) == "");
+}
+
+TEST_CASE("an array that does not lie across is read where it is") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 20});
+  const Function f = compile({softmax(x, 1)}, {x}, {.threads = 1, .verify = true});
+  const Array turned(f32, {4000, 20}, Order::f);
+  copy_elements(counted(f32, {4000, 20}), turned);
+  f.run({turned}, {Array(f32, {4000, 20}, Order::f)});
+  CHECK(f.program().find("(%x)") == std::string::npos);
+  CHECK(count(f.program(), "= load %x[") >= 2);
+}

@@ -1,0 +1,94 @@
+// Long functions along many rows of sixteen to 128 elements that are folded: the other axis runs as vectors then, where the rows are no whole
+// vectors. Calls with longer rows have a variant of their own. All against the interpreter, bit for bit.
+#include "bits.h"
+#include "layouts.h"
+
+using namespace weft;
+
+namespace {
+
+Array counted(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7919 % 211) / 8 - 13; });
+}
+
+// The loops of the last variant: along the axis of the rows' elements or across.
+bool runs_along_rows(const Function& f) { return f.program().find("lanes j in d") != std::string::npos; }
+bool runs_across_rows(const Function& f) { return f.program().find("lanes i in n") != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("softmax over short rows runs across them, over long ones along them, whichever came first") {
+  for (const bool short_first : {true, false}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", "d"});
+    const Function f = compile({softmax(x, 1)}, {x}, {.threads = 1, .verify = true});
+    const Array few = counted(f32, {4000, 20}), many = counted(f32, {70, 1000}), small = counted(f32, {3000, 20});
+    const Graph& graph = f.final_graph();
+    const auto check = [&](const Array& given) { CHECK(difference(f({given})[0], interpret(graph, graph.outputs, graph.inputs, {given}, {}, compiled_math)[0]) == ""); };
+    for (const bool is_short : {short_first, !short_first}) {
+      check(is_short ? few : many);
+      CHECK(runs_across_rows(f) == is_short);
+      CHECK(runs_along_rows(f) != is_short);
+    }
+    const double seconds = f.compile_seconds();
+    for (const Array& again : {few, many, few}) check(again);
+    CHECK(f.compile_seconds() == seconds);
+    check(small);                       // too few elements for a variant of its own
+    CHECK(f.compile_seconds() == seconds);
+  }
+}
+
+TEST_CASE("rows that are whole vectors, and short functions, run along the rows") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"});
+  const Function exact = compile({softmax(x, 1)}, {x}), centred = compile({x - mean(x, 1, true)}, {x});
+  exact({counted(f32, {2000, 64})});
+  CHECK(runs_along_rows(exact));
+  centred({counted(f32, {4000, 20})});
+  CHECK(runs_along_rows(centred));
+}
+
+TEST_CASE("functions and folds of short rows have the bits of the interpreter") {
+  for (const DType dtype : {f32, f64, f16})
+    for (const Index d : dtype == f32 ? std::vector<Index>{16, 17, 20, 31, 33, 56, 127} : std::vector<Index>{24, 33})
+      for (const Index n : {Index{15}, (1 << 16) / d + 1, (1 << 16) / d + 20}) {
+        CAPTURE(d);
+        CAPTURE(n);
+        CAPTURE(dtype);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", "d"}), w = g.input("w", dtype, {"d"});
+        const Expr e = exp(x - max(x, 1, true));
+        check_bits({e / sum(e, 1, true), sum(tanh(x) * w, 1), max(sigmoid(x), 0)}, {x, w}, {counted(dtype, {n, d}), counted(dtype, {d})});
+      }
+}
+
+TEST_CASE("gradients, scans and several results over short rows") {
+  for (const Index d : {17, 24, 40}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", "d"}), w = g.input("w", f32, {"d"}), v = g.input("v", f32, {"n"});
+    const std::vector<Array> arrays{counted(f32, {4000, d}), counted(f32, {d}), counted(f32, {4000})};
+    const Expr loss = sum((logsumexp(x * w, 1) - sum(x * w, 1)) * v);
+    const std::vector<Expr> slopes = grad(loss, {x, w, v});
+    check_bits({loss, slopes[0], slopes[1], slopes[2]}, {x, w, v}, arrays);
+    check_bits({cumulative_sum(softmax(x, 1), 1), flip(softmax(x, 1), 1), sum(softmax(x, 1), 0)}, {x}, {arrays[0]});
+  }
+}
+
+TEST_CASE("short rows laid out in any way, on two threads") {
+  for (const Index d : {20}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", "d"});
+    const Function f = compile({softmax(x, 1), logsumexp(x, 1)}, {x}, {.threads = 2, .verify = true});
+    const Graph& graph = f.final_graph();
+    const Array values = counted(f32, {3300, d});
+    const std::vector<Array> expected = interpret(graph, graph.outputs, graph.inputs, {values}, {}, compiled_math);
+    for (const auto& [name, view] : layouts(f32, {3300, d}))
+      for (const auto& [result_name, result] : layouts(f32, {3300, d})) {
+        CAPTURE(name);
+        CAPTURE(result_name);
+        const std::vector<Array> results{result, Array(f32, {3300})};
+        f.run({filled_like(values, view)}, results);
+        for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+      }
+  }
+}
