@@ -47,7 +47,7 @@ Index choose_block(const Graph& graph, const Schedule& schedule, Nest& nest) {
     const bool folds_it = folds_row(nest, node, placed);
     rows += (cost + 1) * std::max(1.0, bytes / 64);
     row_bytes = std::max(row_bytes, bytes);
-    folds += folds_it && elements <= static_cast<double>(short_row);
+    folds += folds_it && elements <= short_row;
     only_folded &= (folds_it || !schedule.stored[placed.node.value]) && !reads_row_value(graph, nest, placed);
   }
   if (only_folded) alone += row_end * folds;

@@ -44,7 +44,7 @@ double access_cost(const Machine& machine, const AxisUse& use) { return use.whol
 namespace {
 
 // Of long functions along short rows: the last vectors are part empty, their elements take a detour (emit_shared_body.cpp), and a row waits
-// for each value that it is folded to. Measured with softmax and logsumexp over 16 to 112 floats, AVX2.
+// for each value that it is folded to. Measured with softmax and logsumexp over 16 to 64 floats, AVX2.
 double short_row_cost(const AxisUse& use, Index extent) {
   if (use.functions == 0 || !short_rows_pay(extent, use.kept_beside * static_cast<double>(extent))) return 0;
   constexpr Index step = 2 * fold_slots;         // two vectors side by side
@@ -110,7 +110,7 @@ bool thin_extent_pays(Index extent, double elements) {
 
 bool short_rows_pay(Index extent, double elements) {
   constexpr double enough = 1 << 16;             // some 200 us less a call
-  return extent >= 16 && extent <= short_row && elements >= enough;
+  return extent >= 16 && extent <= 64 && elements >= enough;
 }
 
 int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers) {

@@ -63,7 +63,8 @@ struct AxisUse {
 // In contiguous loads, if the axis runs as vectors: an array that does not follow it is loaded outside the loop.
 double access_cost(const Machine& machine, const AxisUse& use);
 
-// The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it, which run one element at a time; `arithmetic`: of all ops.
+// The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it, which run one
+// element at a time; `arithmetic`: of all ops.
 double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent);
 inline constexpr double op_in_loads = 0.25;
 inline constexpr double across_in_loads = 2.5;
@@ -85,8 +86,9 @@ bool tiles_lose(const Machine& machine, double bytes, double columns, int thread
 // Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row.
 bool blocks_pay(double along_root, double row);
 inline constexpr int row_end = 8;                // of a fold along a row: its slots become one value
-inline constexpr Index short_row = 128;          // elements: in longer ones this does not count
-// Rows of so few elements, in a fold over so many, that a schedule of their own pays: code across rows takes 40 to 80 ms more to compile.
+inline constexpr double short_row = 128;         // elements: in longer ones this does not count
+// Rows of so few elements, in a fold over so many, that a schedule of their own pays where long functions run along them: the code takes
+// 40 ms more to compile.
 bool short_rows_pay(Index extent, double elements);
 Index rows_of_block(double row_bytes);           // so that what the rows touch stays in the first level
 

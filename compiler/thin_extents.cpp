@@ -1,5 +1,6 @@
 #include "thin_extents.h"
 
+#include <algorithm>
 #include <set>
 
 #include <weft/text.h>
@@ -55,7 +56,14 @@ Bindings ThinExtents::in(const Bindings& bindings) const {
   return thin;
 }
 
-ShortRows::ShortRows(const Graph& graph) { add_folded(candidates_, graph); }
+ShortRows::ShortRows(const Graph& graph) {
+  std::vector<std::string> along;
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    if (const Node& node = graph.node(id_of(k)); node.kind == Kind::apply && op_cost(node.op) >= long_function)
+      for (const Extent& extent : node.domain) extent.collect_symbols(along);
+  add_folded(candidates_, graph);
+  std::erase_if(candidates_, [&](const Candidate& candidate) { return std::find(along.begin(), along.end(), candidate.symbol) == along.end(); });
+}
 
 std::string ShortRows::in(const Bindings& bindings) const {
   std::set<std::string> symbols;

@@ -25,7 +25,8 @@ class ThinExtents {
   std::vector<Candidate> candidates_;
 };
 
-// The folded axes that are a symbol of so many elements, in a fold over many. Cost: linear in the nodes.
+// The folded axes that are a symbol of so many elements, in a fold over many, and along which long functions run. Cost: linear in the
+// nodes.
 class ShortRows {
  public:
   explicit ShortRows(const Graph& graph);
