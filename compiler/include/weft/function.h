@@ -9,13 +9,14 @@
 // Results that weft allocates are C contiguous, except where an order f asks for F (weft/elemwise.h): read elements with at()
 // or to_vector(), which know strides, or give arrays of your own.
 //
-// Machine code is made on the first call for each combination of stride classes (contiguous, reversed, zero or strided
-// along each axis, and which step of two to four elements along the fastest). Sizes are run-time numbers, so a new size never compiles
-// again, with two exceptions: in an array of 4096 elements or more, a fastest or folded axis of two to sixteen is a number in the code, and
-// compiles once for each (of the first sixteen); folds of 65536 elements or more over an axis of 17 to 64 have code of their own if long
-// functions run along it. The sizes of the first call guide what is kept in memory and what is computed twice; results are the same bits whatever it was. A broadcast to a shape that is an argument (weft/target_shape.h) is compiled once for each
-// way in which its axes repeat; bind reads the shape. Outputs may overlap inputs or each other: results are as if all inputs were read
-// first. Shapes of the caller's arrays never change.
+// Machine code is made on the first call for each combination of stride classes (contiguous, reversed, zero or strided along each axis,
+// and which step of two to four elements along the fastest). Sizes are run-time numbers, so a new size never compiles again, with two
+// exceptions: in an array of 4096 elements or more, a fastest or folded axis of two to sixteen is a number in the code, and compiles once
+// for each (of the first sixteen); folds of 65536 elements or more over an axis of 17 to 64 have code of their own if long functions run
+// along it. The sizes of the first call guide what is kept in memory and what is computed twice; results are the same bits whatever it
+// was. A broadcast to a shape that is an argument (weft/target_shape.h) is compiled once for each way in which its axes repeat; bind
+// reads the shape. Outputs may overlap inputs or each other: results are as if all inputs were read first. Shapes of the caller's arrays
+// never change.
 //
 // Everything wrong with a call throws weft::Error before any output is written: number of arguments (usage), dtype,
 // rank and sizes (shape), a symbol bound to two sizes (shape), a read-only or self-overlapping output (usage).
