@@ -147,10 +147,11 @@ bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64) {
   return roots * busy > body + roots * (steps - op_cost(Op::sqrt));
 }
 
-int elements_together(int body, bool ordered) {
+int elements_together(int body, bool ordered, Index extent) {
   if (body > 24) return 1;
   // Measured on 4096 x 4096 floats: where sixteen rows of slots are live, four streams beside them are 10 % faster than eight.
-  return ordered || body > 8 ? 4 : 8;
+  const int usual = ordered || body > 8 ? 4 : 8;
+  return extent >= usual * fold_slots ? usual : 2;
 }
 
 Index element_picoseconds(const Machine& machine, bool is_vector_loop) {

@@ -149,8 +149,9 @@ int elements_of_tile(int registers_each, double bytes_of_lines);
 // that has the instruction is busy for longer than the rest of the body takes. body: in vector instructions, roots among them.
 bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64);
 
-// How many elements of a serial fold are worked on at once, so that its accumulators are loaded and stored once for all of them.
-int elements_together(int body, bool ordered);
+// How many elements of a serial fold over so many are worked on at once, so that its accumulators are loaded and stored once for all of
+// them. They are a slot's, sixteen apart: a fold of fewer than such a block gets smaller ones.
+int elements_together(int body, bool ordered, Index extent);
 
 // Short rows that are folded: how many side by side. registers_each: of one's accumulators, out of `registers`.
 int rows_together(int registers_each, int registers);

@@ -252,7 +252,7 @@ bool LoopChoices::is_rolled_tile(const Loop& loop, const Outer& outer) const {
 // Elements of one slot of a fold over this loop.
 bool LoopChoices::is_jam(const Loop& loop, const Outer& outer) const {
   if (loop.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer) return false;
-  return outer.pure && !outer.folds_lanes && !outer.folds_others && !outer.stores && elements_together(outer.weight, outer.ordered) > 1;
+  return outer.pure && !outer.folds_lanes && !outer.folds_others && !outer.stores && elements_together(outer.weight, outer.ordered, program_.axes[static_cast<std::size_t>(loop.var.axis)].hint) > 1;
 }
 
 // Short rows that are folded, as those in blocks are: what comes before a row and after it takes longer than the row.

@@ -144,9 +144,11 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
       }
       CHECK(vectors_side_by_side(1000, functions, registers, 16) >= 1);
     }
-  CHECK(elements_together(4, false) > elements_together(4, true));
-  CHECK(elements_together(4, true) > elements_together(25, true));
-  CHECK(elements_together(25, false) == 1);
+  CHECK(elements_together(4, false, 4096) > elements_together(4, true, 4096));
+  CHECK(elements_together(4, true, 4096) > elements_together(25, true, 4096));
+  CHECK(elements_together(25, false, 4096) == 1);
+  for (const bool ordered : {false, true})
+    for (const Index extent : {32, 40, 63, 64, 100, 127, 128, 1000}) CHECK(elements_together(4, ordered, extent) * 16 <= extent);
   CHECK(rows_together(1, 32) == 4);
   CHECK(rows_together(2, 16) == 4);
   CHECK(rows_together(4, 16) == 2);
