@@ -1,11 +1,5 @@
-// The order of the loops of one nest, and the tree they form.
-//
-// Order: the root outermost, then axes by falling stride, the axis that runs as vectors innermost. Strides, not c or f,
-// decide. If the root itself is the best vector axis it is split: tiles outermost, elements innermost.
-//
-// Tree: every node follows the path of its axes. Within one loop, nodes and inner loops carry a phase: a value folded by
-// a loop is ready one phase after that loop, a value made inside a loop over the same axis can be used at once. Nodes
-// choose the earliest loop that is ready and not full.
+// The order of the loops of one nest: the root outermost, then axes by falling stride, the axis that runs as vectors innermost. Strides,
+// not c or f, decide. If the root itself is the best vector axis it is split: tiles outermost, elements innermost.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,13 +8,13 @@
 
 #include "blocks.h"
 #include "drafts.h"
+#include "loop_tree.h"
 #include "placement.h"
 #include "root.h"
 
 namespace weft {
 namespace {
 
-// ---------------------------------------------------------------- strides
 struct Costs {
   AxisUses uses;                        // by axis
   std::vector<double> stride;           // by axis: sum of |stride| over accesses, outermost if large
@@ -40,16 +34,16 @@ struct Costs {
         if (nest.find(array) || !loaded.emplace(array, index_of(placed, map)).second) continue;
         const Dims strides = strides_of(graph, hints, array);
         const std::vector<StrideClass> classes = classes_of(graph, hints, array);
-        const auto axis_at = [&](std::size_t d) { return map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)]; };
-        bool beside_few = false;
-        for (std::size_t d = 0; d < map.size(); ++d) beside_few |= std::abs(strides[d] * map[d].step) == 1 && is_few(nest, axis_at(d));
-        for (std::size_t d = 0; d < map.size(); ++d) add(axis_at(d), strides[d] * map[d].step, times(classes[d], map[d].step), volume, beside_few);
+        std::vector<Along> access;
+        for (std::size_t d = 0; d < map.size(); ++d)
+          access.push_back({map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)], strides[d] * map[d].step, times(classes[d], map[d].step), volume});
+        add(nest, access);
       }
       if (schedule.stored[placed.node.value] && node.kept == static_cast<int>(node.domain.size())) {
         const Dims strides = strides_of(graph, hints, placed.node);
-        bool beside_few = false;
-        for (std::size_t d = 0; d < strides.size(); ++d) beside_few |= strides[d] == 1 && is_few(nest, placed.axes[d]);
-        for (std::size_t d = 0; d < strides.size(); ++d) add(placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? volume : store_in_loads * volume, beside_few);
+        std::vector<Along> access;
+        for (std::size_t d = 0; d < strides.size(); ++d) access.push_back({placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? volume : store_in_loads * volume});
+        add(nest, access);
       }
       add_folds(node, placed.axes, nest.axes, uses);
       if (node.kind == Kind::apply && op_cost(node.op) >= long_function)
@@ -69,11 +63,22 @@ struct Costs {
     const Extent* extent = axis < 0 ? nullptr : &nest.axes[static_cast<std::size_t>(axis)].extent;
     return extent && extent->is_number() && extent->constant() >= 2 && extent->constant() < fold_slots;
   }
-  void add(int axis, Index step, StrideClass known, double volume, bool beside_few) {
-    if (axis < 0 || step == 0) return;
-    const auto a = static_cast<std::size_t>(axis);
-    stride[a] += std::abs(static_cast<double>(step)) * std::sqrt(volume);
-    uses[a].add(std::abs(static_cast<double>(step)), is_known(known), volume, beside_few);
+  // What one dimension of an access runs along, and by how many elements of memory.
+  struct Along {
+    int axis;
+    Index step;
+    StrideClass known;
+    double volume;
+  };
+  void add(const Nest& nest, const std::vector<Along>& access) {
+    const bool beside_few = std::any_of(access.begin(), access.end(), [&](const Along& along) { return std::abs(along.step) == 1 && is_few(nest, along.axis); });
+    for (const Along& along : access) {
+      if (along.axis < 0 || along.step == 0) continue;
+      const auto a = static_cast<std::size_t>(along.axis);
+      const double step = std::abs(static_cast<double>(along.step));
+      stride[a] += step * std::sqrt(along.volume);
+      uses[a].add(step, is_known(along.known), along.volume, beside_few);
+    }
   }
 };
 
@@ -101,155 +106,12 @@ int choose_root(Nest& nest, const Costs& costs, int lanes) {
   return best;
 }
 
-// ---------------------------------------------------------------- the tree of loops
-struct WorkLoop {
-  LoopVar var;
-  int phase = 0;
-  int weight = 0;
-  bool carries = false;                                         // a recurrence over the loop's own axis
-  int direction = 0;                                            // 1: from the first index, -1: from the last, 0: any
-  std::vector<std::pair<int, int>> items;                       // (phase, node >= 0 | ~loop)
-  std::map<std::pair<int, Part>, std::vector<int>> inner;       // loops by variable, in creation order
-};
-struct Position {
-  std::vector<int> loops;                                       // from the root to the home loop
-  int phase = 0;                                                // within the home loop
-};
-
-class TreeBuilder {
- public:
-  TreeBuilder(const Graph& graph, const Nest& nest) : graph_(graph), nest_(nest) {
-    loops_.emplace_back();
-    if (!nest.vars.empty()) loops_[0].var = nest.vars[0];
-    for (std::size_t k = 0; k < nest.nodes.size(); ++k) place_[nest.nodes[k].node] = static_cast<int>(k);
-    positions_.resize(nest.nodes.size());
-    for (std::size_t k = 0; k < nest.nodes.size(); ++k) insert(static_cast<int>(k));
-  }
-  Level build() { return build(0); }
-
- private:
-  std::vector<LoopVar> path_of(const Placed& placed) const {
-    std::vector<LoopVar> path;
-    for (const LoopVar& var : nest_.vars)
-      if (var.axis < 0 || std::find(placed.axes.begin(), placed.axes.end(), var.axis) != placed.axes.end()) path.push_back(var);
-    if (nest_.block > 0 && !path.empty() && follows_root_alone(nest_, placed)) path.back().part = Part::vector;
-    return path;
-  }
-  bool folds(const Placed& placed, int axis) const {
-    const Node& node = graph_.node(placed.node);
-    for (std::size_t d = static_cast<std::size_t>(node.kept); d < placed.axes.size(); ++d) if (placed.axes[d] == axis) return true;
-    return false;
-  }
-  // Whether node `k` takes an operand at another index along this axis than the one it is made at.
-  bool reads_across(int k, int operand, const Placed& made, int axis) const {
-    const NodeId id = nest_.nodes[static_cast<std::size_t>(k)].node;
-    for (std::size_t d = 0; d < graph_.map(id, operand).size(); ++d)
-      if (made.axes[d] == axis && !reads_in_place(graph_, id, operand, d)) return true;
-    return false;
-  }
-  // The first phase of loop `current` (at this depth) in which everything `k` reads is ready.
-  int ready(int k, int current, std::size_t depth, const LoopVar* next) const {
-    int phase = 0;
-    const NodeId id = nest_.nodes[static_cast<std::size_t>(k)].node;
-    for (int operand = 0; operand < graph_.arity(id); ++operand) {
-      auto found = place_.find(graph_.operand(id, operand));
-      if (found == place_.end() || found->second >= k) continue;
-      const Position& made = positions_[static_cast<std::size_t>(found->second)];
-      if (made.loops.size() <= depth || made.loops[depth] != current) continue;
-      if (made.loops.size() == depth + 1) { phase = std::max(phase, made.phase); continue; }
-      const WorkLoop& inner = loops_[static_cast<std::size_t>(made.loops[depth + 1])];
-      const Placed& operand_placed = nest_.nodes[static_cast<std::size_t>(found->second)];
-      const bool within = next && inner.var == *next && !folds(operand_placed, inner.var.axis) && !reads_across(k, operand, operand_placed, inner.var.axis);
-      phase = std::max(phase, inner.phase + (within ? 0 : 1));
-    }
-    return phase;
-  }
-  // Which way the loop over this axis may run: a recurrence visits its elements in order, and what is added up, or written through a
-  // window, does so from the first index.
-  int direction_of(const Placed& placed, int axis) const {
-    const Node& node = graph_.node(placed.node);
-    const auto runs = [&](int own) { return placed.axes[static_cast<std::size_t>(own)] == axis; };
-    if (node.mode == Mode::accumulate || node.kind == Kind::update) return std::find(placed.axes.begin(), placed.axes.end(), axis) != placed.axes.end() ? 1 : 0;
-    const std::vector<int> carried = carried_axes(node);
-    if (std::none_of(carried.begin(), carried.end(), runs)) return 0;
-    return std::get<Recurring>(node.payload).backwards ? -1 : 1;
-  }
-  int enter(int current, const LoopVar& var, int phase, int direction) {
-    auto& candidates = loops_[static_cast<std::size_t>(current)].inner[{var.axis, var.part}];
-    int chosen = -1;
-    for (auto it = candidates.rbegin(); it != candidates.rend() && it - candidates.rbegin() < loops_tried; ++it) {
-      const WorkLoop& loop = loops_[static_cast<std::size_t>(*it)];
-      if (loop.phase < phase) break;
-      if (loop.weight < full_loop && loop.direction * direction >= 0) chosen = *it;
-    }
-    if (chosen >= 0) {
-      if (direction != 0) loops_[static_cast<std::size_t>(chosen)].direction = direction;
-      return chosen;
-    }
-    if (!candidates.empty()) phase = std::max(phase, loops_[static_cast<std::size_t>(candidates.back())].phase + 1);
-    chosen = static_cast<int>(loops_.size());
-    candidates.push_back(chosen);
-    loops_[static_cast<std::size_t>(current)].items.emplace_back(phase, ~chosen);
-    loops_.emplace_back();
-    loops_.back().var = var;
-    loops_.back().phase = phase;
-    loops_.back().direction = direction;
-    return chosen;
-  }
-  void insert(int k) {
-    const Placed& placed = nest_.nodes[static_cast<std::size_t>(k)];
-    const std::vector<LoopVar> path = path_of(placed);
-    Position& position = positions_[static_cast<std::size_t>(k)];
-    int current = 0;
-    for (std::size_t depth = 0;; ++depth) {
-      position.loops.push_back(current);
-      const bool last = depth + 1 >= path.size();
-      const int phase = ready(k, current, depth, last ? nullptr : &path[depth + 1]);
-      if (last) {
-        position.phase = phase;
-        loops_[static_cast<std::size_t>(current)].items.emplace_back(phase, k);
-        loops_[static_cast<std::size_t>(current)].weight += node_cost(graph_.node(placed.node));
-        for (int axis : carried_axes(graph_.node(placed.node)))
-          loops_[static_cast<std::size_t>(current)].carries |= !path.empty() && path.back().axis >= 0 && placed.axes[static_cast<std::size_t>(axis)] == path.back().axis;
-        return;
-      }
-      current = enter(current, path[depth + 1], phase, direction_of(placed, path[depth + 1].axis));
-    }
-  }
-  Level build(int index) {
-    WorkLoop& loop = loops_[static_cast<std::size_t>(index)];
-    std::sort(loop.items.begin(), loop.items.end(), [](auto& a, auto& b) {
-      return std::tuple(a.first, a.second < 0, std::abs(a.second)) < std::tuple(b.first, b.second < 0, std::abs(b.second));
-    });
-    Level level;
-    level.var = loop.var;
-    level.backwards = loop.direction < 0;
-    bool inner = false;
-    for (auto [phase, item] : loop.items) {
-      if (item >= 0) level.body.emplace_back(nest_.nodes[static_cast<std::size_t>(item)].node);
-      else level.body.emplace_back(build(~item)), inner = true;
-    }
-    level.lanes = !inner && !loop.carries && level.var.axis >= 0 && !level.var.splits() && index != 0;
-    return level;
-  }
-
-  const Graph& graph_;
-  const Nest& nest_;
-  std::vector<WorkLoop> loops_;
-  std::unordered_map<NodeId, int> place_;
-  std::vector<Position> positions_;
-};
-
 bool folds_axis(const Graph& graph, const Nest& nest, int axis) {
   for (const Placed& placed : nest.nodes)
     for (std::size_t d = static_cast<std::size_t>(graph.node(placed.node).kept); d < placed.axes.size(); ++d)
       if (placed.axes[d] == axis) return true;
   return false;
 }
-
-}  // namespace
-
-namespace {
 
 // The axes of a recurrence over several nest in visiting order: they trade places among themselves.
 void keep_visiting_order(const Graph& graph, Nest& nest) {
@@ -333,7 +195,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
     order_loops(graph, schedule, nest, costs, choose_root(nest, costs, nest.lanes));
     keep_visiting_order(graph, nest);
   }
-  nest.root = TreeBuilder(graph, nest).build();
+  nest.root = build_tree(graph, nest);
   const bool root_is_vectors = !nest.vars.empty() && nest.vars[0] == LoopVar{nest.lanes, Part::tile};
   if (root_is_vectors && !folds_axis(graph, nest, nest.lanes))
     nest.unit = unit_of_vectors(kept_bytes(graph, schedule, nest) + bytes_across(graph, hints, nest), nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads);

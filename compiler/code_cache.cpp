@@ -84,13 +84,16 @@ void prune(const std::string& directory) {
 
 }  // namespace
 
-void check_cache_dir(const std::string& directory) {
+std::string open_cache_dir(const std::string& directory) {
   namespace fs = llvm::sys::fs;
-  std::error_code error = fs::create_directories(directory, /*IgnoreExisting=*/true, fs::owner_all);
-  if (!error && !fs::is_directory(directory)) error = std::make_error_code(std::errc::not_a_directory);
-  if (!error) error = fs::access(directory, fs::AccessMode::Write);
+  llvm::SmallString<128> path(directory);
+  std::error_code error = fs::make_absolute(path);
+  if (!error) error = fs::create_directories(path, /*IgnoreExisting=*/true, fs::owner_all);
+  if (!error && !fs::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
+  if (!error) error = fs::access(path, fs::AccessMode::Write);
   WEFT_REQUIRE(!error, usage, "Options::cache_dir: expected a directory to keep machine code in, got ", directory, ": ", error.message(),
                "\n  name a directory that can be written to or made, or none");
+  return path.str().str();
 }
 
 CodeCache::CodeCache(const std::string& directory, const llvm::Module& module) : directory_(directory) {

@@ -14,8 +14,9 @@
 
 namespace weft {
 
-// Makes the directory, for this user alone, if there is none. Throws Error (usage) if it cannot be made or written to.
-void check_cache_dir(const std::string& directory);
+// Makes the directory, for this user alone, if there is none. Returns it as an absolute path. Throws Error (usage) if it cannot be made or
+// written to.
+std::string open_cache_dir(const std::string& directory);
 
 class CodeCache {
  public:

@@ -293,8 +293,9 @@ Function make_function(Graph extracted, const Options& options, const Machine& m
   WEFT_REQUIRE(options.lanes == 0 || options.lanes == 4 || options.lanes == 8 || options.lanes == 16, usage, "Options::lanes: expected 4, 8, 16, or 0 for what the processor has, got ",
                options.lanes);
   WEFT_REQUIRE(options.cache_bytes >= 0, usage, "Options::cache_bytes: expected a number of bytes, or 0 for what the processor has, got ", options.cache_bytes);
-  if (!options.cache_dir.empty()) check_cache_dir(options.cache_dir);
-  auto state = make_state(std::move(extracted), options, machine, options.executor ? options.executor : make_executor(options.threads, thread_costs(machine)));
+  Options chosen = options;
+  if (!chosen.cache_dir.empty()) chosen.cache_dir = open_cache_dir(chosen.cache_dir);
+  auto state = make_state(std::move(extracted), chosen, machine, options.executor ? options.executor : make_executor(options.threads, thread_costs(machine)));
   state->thin_extents.emplace(state->graph);
   state->pass_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Function(std::move(state));

@@ -135,6 +135,19 @@ TEST_CASE("a directory that cannot be is an error of compile; one that goes late
   check_call(f, given, 2);
 }
 
+TEST_CASE("a directory named from where the process was stays the same where it goes") {
+  const Directory directory;
+  const fs::path before = fs::current_path();
+  fs::current_path(directory.path);
+  const Function f = softmax_in("cache");
+  fs::current_path(before);
+  const std::vector<Array> given = {uniform(f32, {5, 37})};
+  f(given);
+  const Function again = softmax_in((directory.path / "cache").string());
+  again(given);
+  CHECK(was_read(again));
+}
+
 TEST_CASE("functions on several threads share a directory") {
   const Directory directory;
   const std::vector<Array> given = {uniform(f32, {5, 37})};

@@ -1,0 +1,10 @@
+// The tree of loops of a nest, once their order is chosen.
+#pragma once
+#include "schedule.h"
+
+namespace weft {
+
+// The nest has its variables; its nodes are in an order in which each comes after those that it reads. Cost: linear in the nodes.
+Level build_tree(const Graph& graph, const Nest& nest);
+
+}  // namespace weft
