@@ -1,5 +1,6 @@
 #include "target.h"
 
+#include <llvm/ADT/StringMap.h>
 #include <llvm/TargetParser/Host.h>
 
 namespace weft {
