@@ -14,7 +14,7 @@ struct Use {
   Loop* lanes;
   std::size_t item;                             // of the loop's body
   std::size_t within;                           // the item of the root that the loop is in
-  bool is_whole;                                // visits every element, once: index and loops are the same axes
+  bool is_whole;                                // visits every element of each unit, once: index and loops are the same axes
 };
 
 class Keeper {
@@ -25,8 +25,10 @@ class Keeper {
   void run() {
     Loop& root = program_.root;
     if (root.mark != Mark::units || root.var.part != Part::tile || program_.block > 0) return;
-    for (std::size_t k = 0; k < root.body.size(); ++k)
+    for (std::size_t k = 0; k < root.body.size(); ++k) {
       if (auto* loop = std::get_if<Loop>(&root.body[k])) find(*loop, {}, k);
+      else if (auto* store = std::get_if<Store>(&root.body[k])) written_.insert(store->buffer);
+    }
     for (auto& [buffer, uses] : uses_) {
       const Use& first = uses.front();
       std::erase_if(uses, [&](const Use& use) { return &use != &first && (use.within <= first.within || !same_dimension(first, use)); });
@@ -42,7 +44,7 @@ class Keeper {
       for (std::size_t k = 0; k < loop.body.size(); ++k) {
         if (auto* store = std::get_if<Store>(&loop.body[k])) written_.insert(store->buffer);
         const bool is_across = std::any_of(path.begin(), path.end(), [&](int axis) { return choices_.lies_across(loop.body[k], axis, root_axis_) != 0; });
-        if (auto* load = std::get_if<Load>(&loop.body[k]); load && is_across) uses_[load->buffer].push_back({&loop, k, within, is_whole(load->at, path)});
+        if (auto* load = std::get_if<Load>(&loop.body[k]); load && is_across) uses_[load->buffer].push_back({&loop, k, within, is_whole(*load, path)});
       }
       return;
     }
@@ -53,11 +55,17 @@ class Keeper {
     }
   }
 
-  bool is_whole(const std::vector<Subscript>& at, std::vector<int> path) const {
+  bool is_whole(const Load& load, std::vector<int> path) const {
     path.push_back(root_axis_);
-    return at.size() == path.size() && std::all_of(at.begin(), at.end(), [&](const Subscript& s) {
-      return s == Subscript{s.axis} && std::count(path.begin(), path.end(), s.axis) == 1 && std::count_if(at.begin(), at.end(), [&](const Subscript& other) { return other.axis == s.axis; }) == 1;
-    });
+    if (load.at.size() != path.size()) return false;
+    for (std::size_t d = 0; d < load.at.size(); ++d) {
+      const Subscript& s = load.at[d];
+      const auto runs_along = [&](const Subscript& other) { return other.axis == s.axis; };
+      if (s != Subscript{s.axis} || std::count(path.begin(), path.end(), s.axis) != 1 || std::count_if(load.at.begin(), load.at.end(), runs_along) != 1) return false;
+      const Buffer& array = program_.buffers[static_cast<std::size_t>(load.buffer)];
+      if (s.axis != root_axis_ && !(array.extents[d] == program_.axes[static_cast<std::size_t>(s.axis)].extent)) return false;      // a part of it
+    }
+    return true;
   }
 
   std::size_t root_dimension(const std::vector<Subscript>& at) const {

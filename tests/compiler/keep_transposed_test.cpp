@@ -46,6 +46,17 @@ TEST_CASE("several arrays, three axes, one that is read once") {
   }
 }
 
+TEST_CASE("loops over parts of an array read these where they are") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 48});
+  const auto part = [&](Index start, Index count) { return x.slice({{}, {start, start + count}}); };
+  const Array values = counted(f32, {4000, 48});
+  for (const auto& [first, second] : std::vector<std::pair<Expr, Expr>>{{part(0, 20), part(20, 20)}, {part(0, 20), part(28, 20)}, {part(0, 20), x}, {part(8, 20), part(0, 20)}, {x, part(3, 20)}}) {
+    const Function f = check_bits({softmax(first, 1), softmax(second, 1)}, {x}, {values});
+    CHECK(f.program().find("lanes i in n") != std::string::npos);
+  }
+}
+
 TEST_CASE("the result may lie upon the array") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", 20});
