@@ -57,6 +57,30 @@ TEST_CASE("loops over parts of an array read these where they are") {
   }
 }
 
+TEST_CASE("two or three loops over parts of two arrays, forwards and backwards, chosen at random") {
+  SeededSource random(11);
+  const std::vector<Array> values = {counted(f32, {3000, 40}), counted(f32, {3000, 40})};
+  for (int turn = 0; turn < 24; ++turn) {
+    CAPTURE(turn);
+    Graph g;
+    const std::vector<Expr> arrays = {g.input("x", f32, {"n", 40}), g.input("y", f32, {"n", 40})};
+    const auto part = [&](Index extent) {
+      const Expr& array = arrays[static_cast<std::size_t>(random.chance(70) ? 0 : 1)];
+      const Index start = random.chance(40) ? 0 : std::min(random.pick<Index>({1, 5, 16}), 40 - extent);
+      const Expr taken = array.slice({{}, {start, start + extent}});
+      return random.chance(30) ? flip(taken, 1) : taken;
+    };
+    std::vector<Expr> outputs;
+    const int loops = random.pick<int>({2, 3});
+    for (int loop = 0; loop < loops; ++loop) {
+      const Index extent = random.pick<Index>({24, 33, 40});
+      const Expr a = part(extent), b = random.chance(50) ? part(extent) : a;
+      outputs.push_back(random.chance(50) ? softmax(a, 1) * b : sum(exp(a - max(b, 1, true)) * b, 1));
+    }
+    check_bits(outputs, arrays, values);
+  }
+}
+
 TEST_CASE("the result may lie upon the array") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", 20});
