@@ -18,16 +18,24 @@ std::string symbol_of(const Extent& extent) {
 
 using Candidate = ThinExtents::Candidate;
 
-void add_axis(std::vector<Candidate>& candidates, const Shape& shape, std::size_t axis) {
-  std::string symbol = symbol_of(shape[axis]);
-  if (!symbol.empty()) candidates.push_back({std::move(symbol), shape});
-}
+// Each symbol and shape once: calls look at all of them.
+class Candidates {
+ public:
+  void add(const Shape& shape, std::size_t axis) {
+    std::string symbol = symbol_of(shape[axis]);
+    if (!symbol.empty() && seen_.insert(concat(symbol, ' ', to_text(shape))).second) all.push_back({std::move(symbol), shape});
+  }
+  std::vector<Candidate> all;
 
-void add_folded(std::vector<Candidate>& candidates, const Graph& graph) {
+ private:
+  std::set<std::string> seen_;
+};
+
+void add_folded(Candidates& candidates, const Graph& graph) {
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const Node& node = graph.node(id_of(k));
     if (node.kind != Kind::apply || node.mode == Mode::broadcast || node.domain.size() < 2) continue;
-    for (auto axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis) add_axis(candidates, node.domain, axis);
+    for (auto axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis) candidates.add(node.domain, axis);
   }
 }
 
@@ -40,10 +48,12 @@ double elements_of(const Shape& shape, const Bindings& bindings) {
 }  // namespace
 
 ThinExtents::ThinExtents(const Graph& graph) {
+  Candidates candidates;
   for (const auto* ids : {&graph.inputs, &graph.outputs})
     for (NodeId id : *ids)
-      if (const Node& node = graph.node(id); node.rank() > 1) add_axis(candidates_, node.shape(), node.order == Order::c ? node.shape().size() - 1 : 0);
-  add_folded(candidates_, graph);
+      if (const Node& node = graph.node(id); node.rank() > 1) candidates.add(node.shape(), node.order == Order::c ? node.shape().size() - 1 : 0);
+  add_folded(candidates, graph);
+  candidates_ = std::move(candidates.all);
 }
 
 Bindings ThinExtents::in(const Bindings& bindings) const {
@@ -61,7 +71,9 @@ ShortRows::ShortRows(const Graph& graph) {
   for (std::size_t k = 0; k < graph.size(); ++k)
     if (const Node& node = graph.node(id_of(k)); node.kind == Kind::apply && op_cost(node.op) >= long_function)
       for (const Extent& extent : node.domain) extent.collect_symbols(along);
-  add_folded(candidates_, graph);
+  Candidates folded;
+  add_folded(folded, graph);
+  candidates_ = std::move(folded.all);
   std::erase_if(candidates_, [&](const Candidate& candidate) { return std::find(along.begin(), along.end(), candidate.symbol) == along.end(); });
 }
 
