@@ -128,6 +128,7 @@ class Collapser {
     NestAxis& left = nest_.axes[static_cast<std::size_t>(inner)];
     left.extent = gone.extent * left.extent;
     left.hint *= gone.hint;
+    left.known = facts_of_merged(gone.known, left.known, left.extent, hints_.facts);
     const auto bit = [](int axis) { return std::uint64_t{1} << axis; };
     if (nest_.roots & bit(outer)) nest_.roots |= bit(inner);
     nest_.roots = (nest_.roots & (bit(outer) - 1)) | ((nest_.roots >> (outer + 1)) << outer);

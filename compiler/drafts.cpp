@@ -154,7 +154,7 @@ bool Drafts::bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, b
     if (axes[d] >= 0) continue;
     if (!may_add || draft.nest.axes.size() >= max_axes) return false;
     axes[d] = static_cast<int>(draft.nest.axes.size());
-    draft.nest.axes.push_back({node.domain[d], node.domain[d].evaluate(hints_.bindings)});
+    draft.nest.axes.push_back({node.domain[d], node.domain[d].evaluate(hints_.bindings), facts_of(node.domain[d], hints_.facts)});
   }
   return true;
 }

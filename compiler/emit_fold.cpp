@@ -166,9 +166,7 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
       }
       scalars_[static_cast<std::size_t>(fold.result)] = value;
     }
-    const Extent& extent = program_.axes[static_cast<std::size_t>(fold.axis)].extent;
-    const bool may_be_empty = !extent.is_number() || extent.constant() == 0;
-    if (!may_be_empty || !fold.ordered || fold.accumulator != AccumulatorId::sum) continue;
+    if (!fold.ordered || fold.accumulator != AccumulatorId::sum || (!program_.is_tiled(fold.axis) && relies_on_some(fold.axis))) continue;
     Value* empty = b_.CreateICmpSGE(range.begin, range.end);
     Value* zero = constant_value(context_, Scalar::of(fold.dtype, 0.0), 1);
     if (fold.row < 0) {

@@ -61,7 +61,7 @@ void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, I
 // The part of the range that is whole blocks of elements; returns where the rest begins.
 Value* KernelEmitter::emit_jam(const Loop& serial, Range range, int copies) {
   const Index block = copies * fold_slots;
-  Value* rest = whole_part(range, block);
+  Value* rest = end_of_whole(serial.var.axis, range, block);
   for_range(range.begin, rest, block, "jam", [&](Value* start) {
     for_range(start, b_.CreateAdd(start, number(fold_slots)), 1, "slot", [&](Value* first) { emit_together(serial, first, copies, fold_slots); });
   });
@@ -71,7 +71,7 @@ Value* KernelEmitter::emit_jam(const Loop& serial, Range range, int copies) {
 // Rows that are folded, side by side. Those past the end do once more what the last one does: it reads before any of them stores.
 void KernelEmitter::emit_rows(const Loop& rows, Range range, int copies) {
   tiled_by_ = rows.var.axis;
-  Value* last = b_.CreateSub(range.end, number(1));
+  Value* last = relies_on_whole(rows.var.axis, copies) ? nullptr : b_.CreateSub(range.end, number(1));
   for_range(range.begin, range.end, copies, "rows", [&](Value* first) { emit_together(rows, first, copies, 1, last); });
   tiled_by_ = -1;
 }

@@ -113,6 +113,32 @@ void KernelEmitter::emit_item(const Item& item) {
   }
 }
 
+// What is known of an axis, and from here on taken for granted.
+bool KernelEmitter::relies_on_whole(int axis, Index size) {
+  if (!runs_in_whole(axis, size)) return false;
+  plan_.relied.whole(program_.axes[static_cast<std::size_t>(axis)].extent, size);
+  return true;
+}
+
+bool KernelEmitter::relies_on_one_leaf(int axis) {
+  if (!fits_one_leaf(axis)) return false;
+  if (!program_.is_tiled(axis)) plan_.relied.one_leaf(program_.axes[static_cast<std::size_t>(axis)].extent);
+  return true;
+}
+
+bool KernelEmitter::relies_on_some(int axis) {
+  const NestAxis& known = program_.axes[static_cast<std::size_t>(axis)];
+  if (known.known.least < 1) return false;
+  plan_.relied.some(known.extent);
+  return true;
+}
+
+// The end of the part of the axis's range that `size` elements, a power of two, go into.
+Value* KernelEmitter::end_of_whole(int axis, Range range, Index size) {
+  if (relies_on_whole(axis, size)) return range.end;
+  return b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-size)));
+}
+
 // As much of the range as goes together; returns where the rest begins.
 Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Together how, Range range) {
   switch (how) {
@@ -132,7 +158,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   const Range range = range_of(loop.var.axis);
   bool ordered = false;
   for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
-  const bool leaves = ordered && !fits_one_leaf(loop.var.axis);
+  const bool leaves = ordered && !relies_on_one_leaf(loop.var.axis);
   open_folds(loop, leaves);
   start_folds(loop, false);
   auto run = [&](Range part) {

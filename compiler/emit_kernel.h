@@ -53,9 +53,12 @@ class KernelEmitter : private LoopChoices {
   void emit_item(const Item& item);
   void emit_serial(const Loop& loop);
   Value* emit_several(const Loop& loop, const Outer& outer, Together how, Range range);
-  Value* whole_part(Range range, Index size) { return b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-size))); }
+  bool relies_on_whole(int axis, Index size);
+  bool relies_on_one_leaf(int axis);
+  bool relies_on_some(int axis);
+  Value* end_of_whole(int axis, Range range, Index size);
   void emit_blocks(const Loop& loop);
-  template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body);
+  template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body, bool some = false);
   template <class Body> void if_then(Value* condition, const char* name, Body body);
   Range range_of(int axis);
 
@@ -188,6 +191,7 @@ class KernelEmitter : private LoopChoices {
   // emit_stream.cpp
   bool streams(const Store& store, const LaneAccess& access, int axis, int lanes = lane_count) const;
   void store_past_caches(Value* value, Value* at);
+  bool reads_on(const Loop& loop, const Load& load) const;
   void fetch_ahead(const Loop& loop);
   void finish_streams();
 
@@ -303,14 +307,15 @@ template <class Body> void KernelEmitter::if_then(llvm::Value* condition, const 
   b_.SetInsertPoint(after);
 }
 
-// for (index = begin; index < end; index += step) body(index); nothing where that is known to be empty.
-template <class Body> void KernelEmitter::for_range(llvm::Value* begin, llvm::Value* end, Index step, const char* name, Body body) {
-  Value* any = b_.CreateICmpSLT(begin, end);
+// for (index = begin; index < end; index += step) body(index); nothing where that is known to be empty. `some`: where it is known not to be.
+template <class Body> void KernelEmitter::for_range(llvm::Value* begin, llvm::Value* end, Index step, const char* name, Body body, bool some) {
+  Value* any = some ? b_.getTrue() : b_.CreateICmpSLT(begin, end);
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any); known && known->isZero()) return;
   auto* before = b_.GetInsertBlock();
   auto* loop = llvm::BasicBlock::Create(context_, name, function_);
   auto* after = llvm::BasicBlock::Create(context_, std::string(name) + ".end", function_);
-  b_.CreateCondBr(any, loop, after);
+  if (some) b_.CreateBr(loop);
+  else b_.CreateCondBr(any, loop, after);
   b_.SetInsertPoint(loop);
   auto* index = b_.CreatePHI(b_.getInt64Ty(), 2, "index");
   index->addIncoming(begin, before);

@@ -211,17 +211,17 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   note_code(loop, steps, bytes.has_value());
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
   Value* rest = range.begin;
-  const bool exact = ends_in_whole_vectors(loop, stride), masks = has_feature("+avx512f") && jam_.empty();
+  const bool exact = !bytes && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
   if (!bytes && !exact && !masks && shares_body(loop)) return emit_shared_body(loop, range, steps);
   const bool once = !exact && loop.weight > (masks ? twice_emitted : masked_only);
   if (!once && !bytes) {
-    Value* count = b_.CreateSub(range.end, range.begin);
-    rest = b_.CreateSub(range.end, b_.CreateURem(count, number(stride)));
+    rest = exact ? range.end : b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
     load_repeated(loop, range.begin, steps);
-    for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
+    const bool some = exact && !program_.is_tiled(loop.var.axis) && relies_on_some(loop.var.axis);
+    for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); }, some);
     repeated_.clear();
-    if (steps > 1 && loop.weight <= small_body && register_bytes() < 64) rest = emit_single_vectors(loop, {rest, range.end});
     if (exact) return;
+    if (steps > 1 && loop.weight <= small_body && register_bytes() < 64) rest = emit_single_vectors(loop, {rest, range.end});
   }
   if (once && masks) return emit_whole_then_rest(loop, range, steps);
   const int last_steps = once ? steps : 1;
@@ -253,7 +253,7 @@ void KernelEmitter::emit_lanes(const Loop& loop) {
   const Range range = range_of(axis);
   bool ordered = false;
   for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
-  const bool leaves = ordered && !fits_one_leaf(axis);
+  const bool leaves = ordered && !relies_on_one_leaf(axis);
   estimates_roots_ = estimates_roots(loop);
   each_copy([&] {
     open_folds(loop, leaves);

@@ -78,15 +78,15 @@ void KernelEmitter::emit_squares(const Loop& outer, const Loop& lanes, Value* fi
 
 // The range, in whole tiles; returns where the rest begins.
 Value* KernelEmitter::emit_rolled_tiles(const Loop& outer, const Loop& lanes, Range range) {
-  Value* rest = whole_part(range, lane_count);
+  Value* rest = end_of_whole(outer.var.axis, range, lane_count);
   const Range along = range_of(lanes.var.axis);
-  Value* whole = whole_part(along, lane_count);
+  Value* whole = end_of_whole(lanes.var.axis, along, lane_count);
   tiled_by_ = outer.var.axis;
   note_code(lanes, 1, false);
   for_range(range.begin, rest, lane_count, "tile", [&](Value* first) {
     const auto squares = squares_of(outer, lanes, first);
     for_range(along.begin, whole, lane_count, "square", [&](Value* index) { emit_squares(outer, lanes, first, squares, index, {}); });
-    if (ends_in_whole_vectors(lanes, lane_count)) return;
+    if (whole == along.end) return;
     for_range(whole, along.end, lane_count, "part", [&](Value* index) {
       part_ = b_.CreateSub(along.end, index);
       emit_squares(outer, lanes, first, squares, index, first_lanes(part_, 1));

@@ -1,4 +1,6 @@
 // Results larger than the caches: stores past them neither read the lines they overwrite nor evict what is read next.
+#include <algorithm>
+
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/Triple.h>
@@ -37,11 +39,18 @@ void KernelEmitter::store_past_caches(Value* value, Value* at) {
   store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context_, {one}));
 }
 
+// Whether the loop reads memory that it did not read for the element of the root before: that is in a cache.
+bool KernelEmitter::reads_on(const Loop& loop, const Load& load) const {
+  const int root = program_.root.var.axis;
+  const bool follows = std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == root; });
+  return program_.buffers[static_cast<std::size_t>(load.buffer)].place != Place::row && (follows || loop.var.axis == root);
+}
+
 // Beside them the processor's own fetching of what is read falls behind.
 void KernelEmitter::fetch_ahead(const Loop& loop) {
   constexpr Index bytes_ahead = 1024;
   for (const Item& item : loop.body)
-    if (std::holds_alternative<Load>(item))
+    if (auto* load = std::get_if<Load>(&item); load && reads_on(loop, *load))
       if (auto found = accesses_.find(&item); found != accesses_.end() && !found->second.next_row) found->second.next_row = number(bytes_ahead);
 }
 

@@ -28,7 +28,7 @@ bool KernelEmitter::is_carried_row(int number_of_buffer, const Loop& lanes) cons
 
 // The loop over [begin, end), in whole tiles; returns where the rest begins.
 Value* KernelEmitter::emit_tiles(const Loop& outer, Range range, int elements) {
-  Value* rest = whole_part(range, elements);
+  Value* rest = end_of_whole(outer.var.axis, range, elements);
   tiled_by_ = outer.var.axis;
   for_range(range.begin, rest, elements, "tile", [&](Value* first) { emit_together(outer, first, elements, 1); });
   tiled_by_ = -1;

@@ -57,25 +57,20 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   const bool stream = stores_past_caches(inputs, outputs, cache_bytes());
   const std::string key = variant_key(inputs, outputs, stream) + short_rows->in(bindings);
   const std::scoped_lock lock(mutex);
-  auto& variant = variants[key];
-  if (!variant) {
-    Hints hints;
-    hints.bindings = bindings;
-    hints.threads = executor->threads();
-    hints.machine = machine;
-    hints.stream = stream;
-    for (std::size_t k = 0; k < inputs.size(); ++k) hints.arrays[graph.inputs[k]] = {inputs[k].strides()};
-    for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[graph.outputs[k]] = {outputs[k].strides()};
-    for (NodeId id : constant_arrays(graph)) hints.arrays[id] = {constant_array(graph.node(id)).strides()};
-    try {
-      variant = compile_variant(graph, hints, options);
-    } catch (...) {
-      variants.erase(key);
-      throw;
-    }
-  }
-  latest = variant;
-  return variant;
+  auto& of_key = variants[key];
+  const auto fitting = std::find_if(of_key.begin(), of_key.end(), [&](const auto& variant) { return hold_for(variant->facts, bindings); });
+  if (fitting != of_key.end()) return latest = *fitting;
+  Hints hints;
+  hints.bindings = bindings;
+  if (of_key.empty()) hints.facts = facts_of_call(bindings);
+  hints.threads = executor->threads();
+  hints.machine = machine;
+  hints.stream = stream;
+  for (std::size_t k = 0; k < inputs.size(); ++k) hints.arrays[graph.inputs[k]] = {inputs[k].strides()};
+  for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[graph.outputs[k]] = {outputs[k].strides()};
+  for (NodeId id : constant_arrays(graph)) hints.arrays[id] = {constant_array(graph.node(id)).strides()};
+  of_key.push_back(compile_variant(graph, hints, options));
+  return latest = of_key.back();
 }
 
 namespace {

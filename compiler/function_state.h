@@ -24,7 +24,8 @@ struct Function::State {
   double pass_seconds = 0;
 
   mutable std::mutex mutex;
-  mutable std::map<std::string, std::shared_ptr<const Variant>> variants;
+  // By key: the first one may take something for granted of sizes, the other does not.
+  mutable std::map<std::string, std::vector<std::shared_ptr<const Variant>>> variants;
   mutable std::shared_ptr<const Variant> latest;
 
   // A graph with broadcasts that a call decides is not compiled itself: one is compiled for each way in which they turn out. So it is

@@ -73,7 +73,8 @@ std::string Function::assembly() const {
 double Function::State::compile_seconds() const {
   const std::scoped_lock lock(mutex);
   double seconds = pass_seconds;
-  for (const auto& [key, variant] : variants) seconds += variant->seconds.total();
+  for (const auto& [key, of_key] : variants)
+    for (const auto& variant : of_key) seconds += variant->seconds.total();
   for (const auto& [key, state] : settled) seconds += state->compile_seconds();
   return seconds;
 }

@@ -85,14 +85,15 @@ std::size_t LoopChoices::widest_of(const Loop& loop) const {
   return widest;
 }
 
-bool LoopChoices::ends_in_whole_vectors(const Loop& loop, Index stride) const {
-  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
-  return !program_.is_tiled(loop.var.axis) && extent.is_number() && extent.constant() % stride == 0;
+// Slices of a root that is not tiled begin and end anywhere.
+bool LoopChoices::runs_in_whole(int axis, Index size) const {
+  if (program_.axes[static_cast<std::size_t>(axis)].known.multiple % size != 0) return false;
+  if (program_.is_tiled(axis)) return program_.unit % size == 0 && program_.block % size == 0;
+  return axis != program_.root.var.axis;
 }
 
 bool LoopChoices::fits_one_leaf(int axis) const {
-  const Extent& extent = program_.axes[static_cast<std::size_t>(axis)].extent;
-  return program_.is_tiled(axis) || (extent.is_number() && extent.constant() <= fold_leaf);
+  return program_.is_tiled(axis) || program_.axes[static_cast<std::size_t>(axis)].known.most <= fold_leaf;
 }
 
 // The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups do not pay.

@@ -52,7 +52,7 @@ class LoopChoices {
   int interleave(const Loop& loop) const;       // vectors side by side
   int tile_elements(const Outer& outer) const;  // of the outer loop
   int rows_at_once(const Outer& outer) const;
-  bool ends_in_whole_vectors(const Loop& loop, Index stride) const;
+  bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it
   bool fits_one_leaf(int axis) const;           // of a fold
   int lies_across(const Item& item, int outer, int lanes) const;
 

@@ -1,7 +1,7 @@
 // What a compiled variant needs at run time besides machine code: a table of sizes and a table of arrays.
 //
-// Kernels read every extent and stride from the sizes table, so a new size never recompiles. A SizeSpec says how an entry
-// is computed when a call is bound; a Slot says which array an address belongs to.
+// Kernels read every extent and stride from the sizes table, so new sizes do not recompile, unless a size is not what the
+// code takes for granted. A SizeSpec says how an entry is computed when a call is bound; a Slot says which array an address belongs to.
 #pragma once
 #include <map>
 #include <string>
@@ -56,6 +56,7 @@ struct Plan {
   SizeTable sizes;
   std::vector<Slot> slots;
   std::vector<StagePlan> stages;
+  ReliedFacts relied;
   int slot_of(Place place, NodeId node);                        // by node; made on first use
   std::map<std::pair<NodeId, bool>, int> slot_numbers;          // (node, is a partial)
 };

@@ -101,7 +101,7 @@ class Report {
   std::string sizes() const {
     std::string text;
     for (const auto& [symbol, size] : variant_.bindings) text += concat(text.empty() ? "" : ", ", symbol, " = ", size);
-    return text;
+    return text + (variant_.facts.empty() ? "" : "; code relies on " + to_text(variant_.facts));
   }
 
   // ---- a nest

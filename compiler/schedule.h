@@ -18,6 +18,7 @@
 #include <weft/graph.h>
 
 #include "cost_model.h"
+#include "size_facts.h"
 
 namespace weft {
 
@@ -29,6 +30,7 @@ struct Layout {
 };
 struct Hints {
   Bindings bindings;                                   // symbol values of the call that compiles this variant
+  Facts facts;                                         // hold in all calls of this variant: these are no hints
   std::unordered_map<NodeId, Layout> arrays;           // inputs, constants and outputs
   int threads = 1;
   Machine machine = {};
@@ -38,6 +40,7 @@ struct Hints {
 struct NestAxis {
   Extent extent;
   Index hint = 0;                                      // the extent in the call that compiles
+  SizeFacts known = {};                                // of the extent, in all calls
 };
 
 // Dimension `dim` of an operand has `period` elements, over and over along its nest axis: a gain for each channel, where the loop

@@ -67,6 +67,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   variant->seconds.lower = watch.lap();
   OwnedModule code = emit_code(programs, variant->classes, plan, variant->code_options);
   if (options.verify) verify(*code.module);
+  variant->facts = plan.relied.of(hints.facts);
   variant->seconds.emit = watch.lap();
   auto machine_code = compile_module(std::move(code), options.cache_dir);
   variant->is_from_cache = machine_code->is_from_cache();

@@ -18,6 +18,7 @@ struct Variant {
   CodeOptions code_options;
   Kernel kernel;
   Bindings bindings;                    // of the call that compiled it
+  Facts facts;                          // hold in all its calls
   bool is_from_cache = false;           // its machine code was read from Options::cache_dir
   struct Seconds {
     double schedule = 0, lower = 0, emit = 0, llvm = 0, link = 0;

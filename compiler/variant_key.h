@@ -11,7 +11,7 @@ namespace weft {
 // cache_bytes: above 0.
 bool stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes);
 
-// Calls with one key run the same code, whatever their sizes.
+// Calls with one key may run the same code, whatever their sizes, if what it takes for granted of them holds (size_facts.h).
 std::string variant_key(const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool stream);
 
 }  // namespace weft

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <numeric>
 #include <ostream>
 
 #include <weft/error.h>
@@ -21,6 +23,11 @@ namespace {
 bool is_identifier(std::string_view text) {
   if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0]))) return false;
   return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+// A divisor of a product, even where it is too large.
+Index product_or_first(Index a, Index b) {
+  Index product;
+  return __builtin_mul_overflow(a, b, &product) ? a : product;
 }
 Index floor_quotient(Index a, Index b) { return a / b - (a % b < 0 ? 1 : 0); }
 }  // namespace
@@ -85,6 +92,26 @@ void Extent::collect_symbols(std::vector<std::string>& out) const {
 
 bool Extent::is_symbol(std::string_view name) const {
   return terms_ && constant_ == 0 && terms_->size() == 1 && (*terms_)[0].coefficient == 1 && (*terms_)[0].text == name;
+}
+
+Index Extent::divisor(const Bindings& multiples) const {
+  Index all = std::abs(constant_);
+  if (!terms_) return all;
+  for (const Term& term : *terms_) {
+    Index atom = 1;
+    if (term.divisor > 0) {
+      const Index part = term.parts[0].divisor(multiples);
+      if (part % term.divisor == 0) atom = part / term.divisor;
+    } else if (term.divisor < 0) {
+      atom = std::gcd(term.parts[0].divisor(multiples), term.parts[1].divisor(multiples));
+    } else if (!term.parts.empty()) {
+      for (const Extent& part : term.parts) atom = product_or_first(atom, part.divisor(multiples));
+    } else if (auto found = multiples.find(term.text); found != multiples.end()) {
+      atom = std::abs(found->second);
+    }
+    all = std::gcd(all, product_or_first(atom, std::abs(term.coefficient)));
+  }
+  return all;
 }
 
 Extent operator+(const Extent& a, const Extent& b) {

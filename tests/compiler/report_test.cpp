@@ -33,7 +33,7 @@ bool says(const Function& f, const std::string& text) {
 
 TEST_CASE("a softmax: rows are split over threads, run as vectors, and are kept in scratch") {
   const Function f = called(softmax_rows, {{"n", 300}, {"m", 1000}}, checked(2));
-  CHECK(says(f, "sizes: m = 1000, n = 300\n"));
+  CHECK(says(f, "sizes: m = 1000, n = 300; code relies on m not 0, m at most 1024\n"));
   CHECK(says(f, " i n = 300 "));
   CHECK(says(f, " 0, chosen\n"));                                                     // nothing speaks against rows
   CHECK(says(f, " chosen no: not all values run along it, or one folded over it is read\n"));   // the vector axis is j

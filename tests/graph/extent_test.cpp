@@ -49,6 +49,28 @@ TEST_CASE("extents evaluate with symbols bound") {
   CHECK(Extent(5).evaluate({}) == 5);
 }
 
+TEST_CASE("extents know what divides them") {
+  const Bindings multiples{{"n", 64}, {"m", 16}, {"z", 0}, {"huge", Index{1} << 62}};
+  const Extent n = "n", m = "m";
+  CHECK(n.divisor(multiples) == 64);
+  CHECK((n + m).divisor(multiples) == 16);
+  CHECK((3 * n - 32).divisor(multiples) == 32);
+  CHECK((n + 1).divisor(multiples) == 1);
+  CHECK((n * m).divisor(multiples) == 1024);
+  CHECK((n * "k").divisor(multiples) == 64);              // nothing is known of k
+  CHECK(Extent("k").divisor(multiples) == 1);
+  CHECK(floor_div(n, 4).divisor(multiples) == 16);
+  CHECK(floor_div(n, 3).divisor(multiples) == 1);
+  CHECK(floor_div(n + 8, 4).divisor(multiples) == 2);
+  CHECK(common_extent(n, m).divisor(multiples) == 16);    // n or m
+  CHECK(Extent(48).divisor(multiples) == 48);
+  CHECK(Extent(-48).divisor(multiples) == 48);
+  CHECK(Extent(0).divisor(multiples) == 0);
+  CHECK(Extent("z").divisor(multiples) == 0);             // 0 alone
+  CHECK((Extent("z") + n).divisor(multiples) == 64);
+  CHECK((Extent("huge") * "huge").divisor(multiples) == Index{1} << 62);
+}
+
 TEST_CASE("extents know their symbols") {
   std::vector<std::string> symbols;
   (floor_div(Extent("n") + "m", 2) + "n" * Extent("k")).collect_symbols(symbols);

@@ -41,6 +41,7 @@ class Extent {
   Index evaluate(const Bindings& bindings) const;                          // throws Error(shape) for an unbound symbol
   void collect_symbols(std::vector<std::string>& out) const;               // each name once
   bool is_symbol(std::string_view name) const;                             // exactly 1*name + 0
+  Index divisor(const Bindings& multiples) const;                          // of every value, if each symbol is a multiple of its number; 0 of 0
 
   friend Extent operator+(const Extent& a, const Extent& b);
   friend Extent operator-(const Extent& a, const Extent& b);
