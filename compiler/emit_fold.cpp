@@ -84,7 +84,8 @@ void KernelEmitter::fold_leaves(const Loop& loop, Range range, bool leaves, cons
   if (!leaves) {
     each_copy([&] { start_folds(loop, true); });
     run(range);
-    each_copy([&] { end_leaf(loop, nullptr); });
+    if (jam_.size() > 1 && sums_in_registers(loop)) end_leaves_together(loop);
+    else each_copy([&] { end_leaf(loop, nullptr); });
     return;
   }
   auto* leaf = stack_cell(b_.getInt64Ty(), "leaf.number");

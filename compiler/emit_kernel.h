@@ -205,6 +205,11 @@ class KernelEmitter : private LoopChoices {
   void close_folds(const Loop& loop, Range range);
   Value* across_lanes(const Fold& fold, Value* vector);
 
+  // emit_trees.cpp
+  std::vector<Value*> across_lanes(const Fold& fold, std::vector<Value*> vectors);
+  bool sums_in_registers(const Loop& loop) const;
+  void end_leaves_together(const Loop& loop);
+
   // emit_extreme.cpp
   void open_extreme(const Fold& fold, FoldState& state);
   void start_extreme(const Fold& fold, const FoldState& state);

@@ -1,0 +1,108 @@
+// The trees over the sixteen slots of several rows that run side by side: s with s+8, then s+4, s+2, s+1, as of one row, but two registers
+// that hold a row each become one that holds both, half as wide: fewer shuffles and additions, and the rows do not wait for each other.
+#include <algorithm>
+#include <bit>
+
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+namespace {
+
+// Registers in which every row has `length` elements side by side, at the same places in all of them.
+struct Rows {
+  std::vector<Value*> registers;
+  std::vector<int> places;                       // of the rows of a register, in their order
+  int length;
+};
+
+// Lanes of two registers (the second one's follow) that make one: of each row the first half of its elements; and where rows are then.
+// Half rows of whole 128 bits stay in order, smaller ones stay within their 128 bits: instructions that move anything else are slower.
+std::vector<int> first_halves(const Rows& rows, int width, int of_128_bits, std::vector<int>& places) {
+  const int half = rows.length / 2, part = std::max(rows.length, of_128_bits);
+  std::vector<int> lanes;
+  std::vector<std::pair<int, int>> starts;       // of a row, in two registers: before, after
+  const auto take = [&](int first, int past) {
+    for (int lane = first; lane < past; lane += rows.length) {
+      starts.emplace_back(lane, static_cast<int>(lanes.size()));
+      for (int k = 0; k < half; ++k) lanes.push_back(lane + k);
+    }
+  };
+  if (half >= of_128_bits) take(0, 2 * width);
+  else for (int start = 0; start < width; start += part) take(start, start + part), take(width + start, width + start + part);
+  for (const int base : {0, width})
+    for (const int place : rows.places)
+      places.push_back(std::find_if(starts.begin(), starts.end(), [&](const auto& start) { return start.first == base + place; })->second);
+  return lanes;
+}
+
+std::vector<int> moved(std::vector<int> lanes, int by) {
+  for (int& lane : lanes) if (lane >= 0) lane += by;
+  return lanes;
+}
+
+}  // namespace
+
+// The value of each of these vectors' trees.
+std::vector<Value*> KernelEmitter::across_lanes(const Fold& fold, std::vector<Value*> vectors) {
+  const auto combine = [&](Value* a, Value* b) { return emit_combine(b_, fold.accumulator, fold.dtype, a, b); };
+  const auto* type = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType());
+  const int bytes = static_cast<int>(type->getScalarSizeInBits()) / 8;
+  const int width = std::min(static_cast<int>(type->getNumElements()), static_cast<int>(register_bytes()) / bytes);
+  const std::size_t count = vectors.size();
+  Rows rows{std::move(vectors), {0}, static_cast<int>(type->getNumElements())};
+  for (; rows.length > width; rows.length /= 2)
+    for (Value*& row : rows.registers) {
+      std::vector<int> low;
+      for (int k = 0; k < rows.length / 2; ++k) low.push_back(k);
+      row = combine(b_.CreateShuffleVector(row, low), b_.CreateShuffleVector(row, moved(low, rows.length / 2)));
+    }
+  rows.registers.resize(std::bit_ceil(count), llvm::PoisonValue::get(rows.registers[0]->getType()));
+  for (; rows.length > 1; rows.length /= 2) {
+    if (rows.registers.size() == 1) {
+      std::vector<int> second(static_cast<std::size_t>(width), -1);
+      for (const int place : rows.places)
+        for (int k = 0; k < rows.length / 2; ++k) second[static_cast<std::size_t>(place + k)] = place + k + rows.length / 2;
+      rows.registers[0] = combine(rows.registers[0], b_.CreateShuffleVector(rows.registers[0], second));
+      continue;
+    }
+    std::vector<int> places;
+    const std::vector<int> lanes = first_halves(rows, width, 16 / bytes, places);
+    Rows joined{{}, places, rows.length};
+    for (std::size_t k = 0; k < rows.registers.size(); k += 2) {
+      Value *a = rows.registers[k], *b = rows.registers[k + 1];
+      joined.registers.push_back(combine(b_.CreateShuffleVector(a, b, lanes), b_.CreateShuffleVector(a, b, moved(lanes, rows.length / 2))));
+    }
+    rows = std::move(joined);
+  }
+  std::vector<Value*> values;
+  for (Value* of_rows : rows.registers)
+    for (const int place : rows.places)
+      if (values.size() < count) values.push_back(b_.CreateExtractElement(of_rows, static_cast<std::uint64_t>(place)));
+  return values;
+}
+
+// Whether each copy has its ordered folds in a register.
+bool KernelEmitter::sums_in_registers(const Loop& loop) const {
+  return std::all_of(loop.folds.begin(), loop.folds.end(), [&](int fold) {
+    const auto at = static_cast<std::size_t>(fold);
+    return !program_.folds[at].ordered || (program_.folds[at].result >= 0 && !jam_[0].folds[at].registers.empty());
+  });
+}
+
+// Ends their leaves, of all copies at once.
+void KernelEmitter::end_leaves_together(const Loop& loop) {
+  for (int number_of_fold : loop.folds) {
+    const auto at = static_cast<std::size_t>(number_of_fold);
+    const Fold& fold = program_.folds[at];
+    if (!fold.ordered) continue;
+    std::vector<Value*> slots;
+    for (const JamCopy& copy : jam_) slots.push_back(b_.CreateLoad(register_type(context_, fold.dtype, lane_count), copy.folds[at].registers[0]));
+    const std::vector<Value*> values = across_lanes(fold, std::move(slots));
+    for (std::size_t k = 0; k < jam_.size(); ++k) jam_[k].scalars[static_cast<std::size_t>(fold.result)] = values[k];
+  }
+}
+
+}  // namespace weft

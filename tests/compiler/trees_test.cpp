@@ -1,0 +1,53 @@
+// Short rows that are folded side by side: their trees over sixteen slots run as one, and give the bits of each row's own.
+#include "bits.h"
+
+using namespace weft;
+
+namespace {
+
+// Sums of these depend on the order of every addition.
+Array uneven(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7919 % 1009 - 500) / static_cast<double>(1 + k * 31 % 17); });
+}
+Array near_one(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return 1 + static_cast<double>(k * 7919 % 1009 - 500) / 4096; });
+}
+
+}  // namespace
+
+TEST_CASE("rows side by side have the bits of each one's own tree") {
+  for (const DType dtype : {f32, f64, f16})
+    for (const int lanes : {0, 4, 8}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "d"}), w = g.input("w", dtype, {"d"});
+      const Function sums = compile({sum(x, 1), sum(x * w, 1) + 1}, {x, w}, {.threads = 1, .lanes = lanes, .verify = true});
+      const Function products = compile({sqrt(abs(prod(x, 1)))}, {x, w}, {.threads = 2, .lanes = lanes, .verify = true});
+      sums({uneven(dtype, {4096, 50}), uneven(dtype, {50})});
+      products({near_one(dtype, {4096, 50}), uneven(dtype, {50})});
+      for (const Function* f : {&sums, &products}) CHECK(f->report().find("elements of i together") != std::string::npos);
+      for (const Index d : {1, 15, 16, 17, 32, 50, 64, 100, 1000})
+        for (const Index n : {1, 3, 4, 63, 64, 66, 130}) {
+          CAPTURE(dtype);
+          CAPTURE(lanes);
+          CAPTURE(n);
+          CAPTURE(d);
+          for (const Function* f : {&sums, &products}) {
+            const std::vector<Array> arrays{f == &sums ? uneven(dtype, {n, d}) : near_one(dtype, {n, d}), uneven(dtype, {d})};
+            const Graph& graph = f->final_graph(arrays);
+            const std::vector<Array> results = (*f)(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
+            for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+          }
+        }
+    }
+}
+
+TEST_CASE("NaN, infinities and zeros of either sign in rows side by side") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"});
+  for (const double special : {std::nan(""), HUGE_VAL, -HUGE_VAL, -0.0}) {
+    const Array values = counted_by(f32, {66, 20}, [&](Index k) { return special == 0 ? -0.0 : k % 37 == 5 ? special : static_cast<double>(k % 11); });
+    check_bits({sum(x, 1), sum(x * 2, 1)}, {x}, {values});
+    if (special == 0)
+      for (Index k = 0; k < 66; ++k) CHECK(std::signbit(compile({sum(x, 1)}, {x})({values})[0].data<float>()[k]));
+  }
+}
