@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <weft/accumulator.h>
 #include <weft/recurrence.h>
@@ -111,6 +112,13 @@ bool thin_extent_pays(Index extent, double elements) {
 bool short_rows_pay(Index extent, double elements) {
   constexpr double enough = 1 << 16;             // some 200 us less a call
   return extent >= 16 && extent <= 64 && elements >= enough;
+}
+
+// All in the second level, and a line of each row in half of the first: of rows a large power of two apart, many lie in one set of it.
+bool columns_stay_near(Index rows, Index row_bytes) {
+  constexpr Index line = 64, sets = 64, ways = 8, second_level = 1 << 17;
+  const Index apart = std::max<Index>(1, row_bytes / line), sets_in_use = row_bytes % line == 0 ? sets / std::gcd(apart, sets) : sets;
+  return rows * row_bytes <= second_level && rows <= sets_in_use * ways / 2;
 }
 
 int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers) {

@@ -8,7 +8,8 @@
 //   few elements along an axis    thin_extent_pays, across_in_loads, copies_that_call
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
 //   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only
-//   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body
+//   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
+//                                 slots_of_a_pass, columns_stay_near
 //   square roots                  estimates_pay
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors
 //
@@ -129,6 +130,8 @@ inline constexpr int functions_inline = 640;     // in all loops of a variant: b
 inline constexpr std::size_t copies_that_call = 5;   // of one body, side by side: likewise
 inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time
 inline constexpr int instructions_per_piece = 640;   // likewise; and several threads generate code
+inline constexpr int slots_of_a_pass = 4;        // of sums of columns: see emit_columns.cpp
+bool columns_stay_near(Index rows, Index row_bytes);   // while rows are walked one vector of columns after the other
 inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code
 inline constexpr int thin_bodies = 16 * tiled_body;   // the same of all copies of a loop that is written out
 

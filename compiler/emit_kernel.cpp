@@ -154,6 +154,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   const Outer outer = outer_of(loop);
   const Together how = together(loop, outer);
   if (how == Together::thin) return emit_thin(loop, outer);
+  if (how == Together::columns) return emit_columns(loop, outer);
   const auto axis = static_cast<std::size_t>(loop.var.axis);
   const Range range = range_of(loop.var.axis);
   bool ordered = false;

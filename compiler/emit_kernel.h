@@ -139,6 +139,12 @@ class KernelEmitter : private LoopChoices {
   bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
   bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
 
+  // emit_columns.cpp
+  Value* stride_along(int buffer, const std::vector<Subscript>& at, int axis);
+  void emit_columns(const Loop& rows, const Outer& outer);
+  void emit_column(const Loop& rows, const Loop& lanes, const std::map<const void*, Value*>& strides, Value* index, int steps, const Masks& masks);
+  void emit_rows_of_pass(const Loop& rows, const std::map<const void*, Value*>& strides, Value* first, const std::function<void(int)>& row);
+
   // emit_tile.cpp
   Value* emit_tiles(const Loop& outer, Range range, int elements);
   Value* load_run(DType dtype, Value* at, int count);
@@ -268,6 +274,7 @@ class KernelEmitter : private LoopChoices {
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
   bool thin_ = false;                           // the copies are all elements of a fold
+  bool down_columns_ = false;                   // whoever emits the body adds to the folds
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
   int tiled_by_ = -1;                           // the axis of the outer loop of tiles
   struct SharedStep {                           // an iteration of a shared body: all that it moves is there

@@ -142,7 +142,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
       packs_[static_cast<std::size_t>(load->result)] = std::move(made);
     } else if (auto* compute = std::get_if<Compute>(&item)) {
       packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(*compute, steps);
-    } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+    } else if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !down_columns_) {
       auto access = accesses_.find(key);
       emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, masks);
     } else if (auto* store = std::get_if<Store>(&item)) {

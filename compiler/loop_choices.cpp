@@ -265,6 +265,28 @@ bool LoopChoices::is_rows(const Loop& loop, const Outer& outer) const {
   return !outer.scans && !outer.rows && !outer.scalars && !outer.folds_outer && !outer.folds_others && outer.across == 0;
 }
 
+int LoopChoices::columns_at_once(const Outer& outer) const {
+  const Loop& lanes = *outer.loops[0];
+  const auto sums = std::count_if(lanes.body.begin(), lanes.body.end(), [](const Item& item) { return std::holds_alternative<Accumulate>(item); });
+  return std::min(2, registers() / 2 / (slots_of_a_pass * registers_of(widest_of(lanes)) * static_cast<int>(sums)));
+}
+
+// Float sums over so few rows that these stay in a cache from one step of columns to the next.
+bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
+  if (!is_jam(loop, outer) || !outer.ordered || loop.body.size() != 1 || !fits_one_leaf(loop.var.axis) || columns_at_once(outer) < 1) return false;
+  const Loop& lanes = *outer.loops[0];
+  const auto hint = [&](const Loop& of) { return program_.axes[static_cast<std::size_t>(of.var.axis)].hint; };
+  Index row_bytes = 0;
+  for (const Item& item : lanes.body) {
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && program_.folds[static_cast<std::size_t>(accumulate->fold)].row_axes != std::vector<int>{lanes.var.axis}) return false;
+    auto* load = std::get_if<Load>(&item);
+    if (!load) continue;
+    if (load->guarded || std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; })) return false;
+    row_bytes += hint(lanes) * static_cast<Index>(size_of(program_.buffers[static_cast<std::size_t>(load->buffer)].dtype));
+  }
+  return lanes.weight <= small_body && hint(loop) >= fold_slots && columns_stay_near(hint(loop), row_bytes);
+}
+
 LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer) const {
   if (outer.loops.empty() || std::any_of(outer.loops.begin(), outer.loops.end(), [&](const Loop* lanes) { return byte_function(*lanes).has_value(); }))
     return Together::none;
@@ -275,6 +297,7 @@ LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer
     if (is_rolled_tile(loop, outer)) return Together::squares;
   }
   if (is_rows(loop, outer)) return Together::rows;
+  if (is_columns(loop, outer)) return Together::columns;
   return is_jam(loop, outer) ? Together::jam : Together::none;
 }
 

@@ -26,6 +26,7 @@ class LoopChoices {
     tiles,                                      // sixteen copies of the body; operands that lie across are transposed in registers
     squares,                                    // sixteen times one body; they are transposed in memory
     rows,                                       // copies of the body, each with accumulators of its own
+    columns,                                    // all of them down one step of the vector loop after the other, folded in registers
     jam                                         // elements of one slot of a fold
   };
   struct Outer {                                // what decides that
@@ -52,6 +53,7 @@ class LoopChoices {
   int interleave(const Loop& loop) const;       // vectors side by side
   int tile_elements(const Outer& outer) const;  // of the outer loop
   int rows_at_once(const Outer& outer) const;
+  int columns_at_once(const Outer& outer) const;   // vectors
   bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it
   bool fits_one_leaf(int axis) const;           // of a fold
   int lies_across(const Item& item, int outer, int lanes) const;
@@ -82,6 +84,7 @@ class LoopChoices {
   bool is_rolled_tile(const Loop& loop, const Outer& outer) const;
   bool is_jam(const Loop& loop, const Outer& outer) const;
   bool is_rows(const Loop& loop, const Outer& outer) const;
+  bool is_columns(const Loop& loop, const Outer& outer) const;
 };
 
 }  // namespace weft

@@ -1,0 +1,102 @@
+// Float sums and products over the rows of a block that stays in a cache, such as those over a middle axis: one step of columns after the
+// other, in four passes over the sixteen slots. The interpreter's bits, whatever the rows and columns.
+#include "bits.h"
+#include "layouts.h"
+
+#include "cost_model.h"
+
+using namespace weft;
+
+namespace {
+
+Array uneven(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7919 % 1009 - 500) / static_cast<double>(1 + k * 31 % 17); });
+}
+Array near_one(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return 1 + static_cast<double>(k * 7919 % 1009 - 500) / 65536; });
+}
+
+void same_bits(const Function& f, const std::vector<Array>& arrays) {
+  const Graph& graph = f.final_graph(arrays);
+  const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
+  CAPTURE(to_text(arrays[0].shape()));
+  for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+}
+
+bool walks_columns(const Function& f) { return f.llvm().find("columns") != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("sums over a middle axis have the bits of the interpreter") {
+  for (const int lanes : {0, 4, 8})
+    for (const Index first : {100, 64, 50}) {
+      CAPTURE(lanes);
+      CAPTURE(first);
+      Graph g;
+      const Expr x = g.input("x", f32, {"a", "b", "c"}), y = g.input("y", f32, {"a", "b", "c"});
+      const Options options{.threads = 2, .lanes = lanes, .verify = true};
+      const Function sums = compile({sum(x, 1)}, {x, y}, options), products = compile({sum(x * y, 1) * 2}, {x, y}, options), both = compile({sum(x, 1), prod(y, 1)}, {x, y}, options);
+      const auto call = [&](const Dims& shape) {
+        for (const Function* f : {&sums, &products, &both}) same_bits(*f, {uneven(f32, shape), near_one(f32, shape)});
+      };
+      call({5, first, 100});
+      if (lanes != 4) CHECK(walks_columns(sums));
+      if (lanes != 4) CHECK(walks_columns(products));
+      for (const Index b : {1, 2, 4, 15, 16, 17, 31, 32, 33, 99, 100, 112, 1000, 1024, 1025, 2100})
+        for (const Index c : {1, 7, 16, 33, 64}) call({2, b, c});
+      call({0, 20, 20});
+      call({3, 0, 20});
+      call({3, 20, 0});
+    }
+}
+
+TEST_CASE("they run down the columns, in four passes") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"a", "b", "c"});
+  const auto compiled = [&](const Expr& e, const Dims& shape) {
+    const Function f = compile({e}, {x}, {.threads = 1});
+    f({uneven(f32, shape)});
+    return f;
+  };
+  CHECK(walks_columns(compiled(sum(x, 1), {5, 100, 100})));
+  CHECK(walks_columns(compiled(prod(abs(x), 1), {5, 48, 64})));
+  CHECK_FALSE(walks_columns(compiled(sum(x, 1), {5, 100, 1024})));      // too far apart
+  CHECK_FALSE(walks_columns(compiled(sum(x, 1), {5, 2000, 4})));        // more than a leaf
+  CHECK_FALSE(walks_columns(compiled(max(x, 1), {5, 100, 100})));       // no slots
+  CHECK_FALSE(walks_columns(compiled(sum(exp(x), 1), {5, 100, 100})));  // not worth its code four times
+}
+
+TEST_CASE("products, squares and means down columns, in any layout") {
+  for (const DType dtype : {f32, f64, f16}) {
+    CAPTURE(dtype);
+    Graph g;
+    const Expr x = g.input("x", dtype, {"a", "b", "c"});
+    const Dims shape{3, 40, 36};
+    const Array values = near_one(dtype, shape);
+    for (const Expr& e : {prod(x, 1), mean(x * x, 1), sum(x, 1) - 1, sum(x * 3, 0)}) {
+      const Function f = compile({e}, {x}, {.threads = 1, .verify = true});
+      same_bits(f, {values});
+      for (const auto& [name, view] : layouts(dtype, shape)) {
+        CAPTURE(name);
+        same_bits(f, {filled_like(values, view)});
+      }
+    }
+  }
+}
+
+TEST_CASE("NaN, infinities and zeros down columns") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"a", "b", "c"});
+  const Function f = compile({sum(x, 1)}, {x}, {.threads = 1, .verify = true});
+  for (const double special : {std::nan(""), HUGE_VAL, -HUGE_VAL, -0.0})
+    same_bits(f, {counted_by(f32, {3, 50, 100}, [&](Index k) { return special == 0 ? -0.0 : k % 977 == 5 ? special : static_cast<double>(k % 11); })});
+  CHECK(walks_columns(f));
+}
+
+TEST_CASE("rows a large power of two apart are not near") {
+  CHECK(columns_stay_near(100, 400));
+  CHECK(columns_stay_near(50, 256));
+  CHECK_FALSE(columns_stay_near(100, 256));
+  CHECK_FALSE(columns_stay_near(36, 4096));
+  CHECK_FALSE(columns_stay_near(1000, 400));
+}
