@@ -273,7 +273,8 @@ int LoopChoices::columns_at_once(const Outer& outer) const {
 
 // Float sums over so few rows that these stay in a cache from one step of columns to the next.
 bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
-  if (!is_jam(loop, outer) || !outer.ordered || loop.body.size() != 1 || !fits_one_leaf(loop.var.axis) || columns_at_once(outer) < 1) return false;
+  if (!is_jam(loop, outer) || !outer.ordered || loop.body.size() != 1 || columns_at_once(outer) < 1) return false;
+  if (program_.is_tiled(loop.var.axis) || !fits_one_leaf(loop.var.axis)) return false;       // rows from the first to the last
   const Loop& lanes = *outer.loops[0];
   const auto hint = [&](const Loop& of) { return program_.axes[static_cast<std::size_t>(of.var.axis)].hint; };
   Index row_bytes = 0;
