@@ -42,6 +42,7 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   for (const Item& item : lanes.body)
     if (auto* load = std::get_if<Load>(&item)) strides[&item] = stride_along(load->buffer, load->at, rows.var.axis);
   const int steps = columns_at_once(outer), stride = steps * lane_count;
+  down_columns_ = true;
   note_code(lanes, steps, false);
   around_lanes([&] {
     const bool exact = relies_on_whole(axis, stride);
@@ -54,6 +55,7 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
       part_ = nullptr;
     });
   });
+  down_columns_ = false;
   axis_index_[static_cast<std::size_t>(rows.var.axis)] = nullptr;
   close_folds(rows, range_of(rows.var.axis));
 }
@@ -83,9 +85,7 @@ void KernelEmitter::emit_column(const Loop& rows, const Loop& lanes, const std::
     for (const Sum& sum : sums)
       for (auto* slot : sum.slots) b_.CreateStore(constant_value(context_, unit(fold_of(sum).accumulator, fold_of(sum).dtype), lane_count), slot);
     emit_rows_of_pass(rows, strides, first, [&](int slot) {
-      down_columns_ = true;
       emit_lane_items(lanes, index, steps, masks);
-      down_columns_ = false;
       for (const Sum& sum : sums) {
         auto* cell = sum.slots[static_cast<std::size_t>(slot)];
         b_.CreateStore(combine(sum, b_.CreateLoad(sum.type, cell), pack(std::get<Accumulate>(*sum.item).value, sum.step)), cell);

@@ -177,9 +177,9 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
   const bool transposes = tiled_by_ >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return lies_across(item, tiled_by_, loop.var.axis) != 0; });
-  LoopCode code{loop.var.axis, tiled_by_, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), transposes, tables, 0};
+  LoopCode code{loop.var.axis, tiled_by_, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), transposes, tables, down_columns_, 0};
   for (const Item& item : loop.body) {
-    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !jam_.empty() && tiled_by_ < 0) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && (down_columns_ || (!jam_.empty() && tiled_by_ < 0))) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
     if (auto access = accesses_.find(&item); access != accesses_.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream;
   }
   codes_.push_back(code);

@@ -268,7 +268,8 @@ bool LoopChoices::is_rows(const Loop& loop, const Outer& outer) const {
 int LoopChoices::columns_at_once(const Outer& outer) const {
   const Loop& lanes = *outer.loops[0];
   const auto sums = std::count_if(lanes.body.begin(), lanes.body.end(), [](const Item& item) { return std::holds_alternative<Accumulate>(item); });
-  return std::min(2, registers() / 2 / (slots_of_a_pass * registers_of(widest_of(lanes)) * static_cast<int>(sums)));
+  const std::size_t bytes = std::max(size_of(f32), widest_of(lanes));                    // halves are added as f32
+  return std::min(2, registers() / 2 / (slots_of_a_pass * registers_of(bytes) * static_cast<int>(sums)));
 }
 
 // Float sums over so few rows that these stay in a cache from one step of columns to the next.

@@ -39,7 +39,7 @@ struct LoopCode {
   int axis, outer;                      // outer: whose elements are worked on together, or -1
   int instructions;                     // of one vector
   int vectors, elements;                // side by side, and of the outer axis
-  bool tiled, tables;
+  bool tiled, tables, columns;          // columns: down all elements of the outer axis, folded in registers
   int streams;                          // results that are stored past the caches
 };
 

@@ -21,13 +21,6 @@ bool relies_on(const Function& f, const std::string& fact) {
   return at != std::string::npos && report.substr(at, report.find('\n', at) - at).find(fact) != std::string::npos;
 }
 
-void same_bits(const Function& f, const std::vector<Array>& arrays) {
-  const Graph& graph = f.final_graph(arrays);
-  const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
-  CAPTURE(to_text(arrays[0].shape()));
-  for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
-}
-
 }  // namespace
 
 TEST_CASE("sizes of whole vectors first, then others: two variants serve all") {
