@@ -66,6 +66,17 @@ V rough_inverse(const V& x) {
   return from_bits(x.int_like(x.bits() == 32 ? 0x7ef311c7 : 0x7fde6238da3c2118) - to_bits(x));
 }
 
+// A polynomial for each of sixteen intervals, about its middle, where the value has two parts. The interval `first` is about 0, where the
+// function is a + a * polynomial. wraps: the index counts modulo 16.
+template <LaneType V, int terms>
+V piecewise(const V& a, const typename V::Int& index, int first, const double (&table)[terms][16], bool wraps) {
+  const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16, wraps}, index); };
+  const V t = a - row(0);
+  V sum = row(terms - 1);
+  for (int k = terms - 2; k > 1; --k) sum = fma(sum, t, row(k));
+  return select(index == a.int_like(first), t, row(1)) + sum;
+}
+
 // The sign bit of a lane, alone.
 template <LaneType V>
 typename V::Int sign_bit(const V& x) {

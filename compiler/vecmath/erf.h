@@ -5,24 +5,19 @@
 
 namespace weft::vecmath {
 
-// Sixteen intervals of equal width, each with a polynomial about its middle, where the value has two parts. The first interval is
-// about 0, where the function is a + a * polynomial.
+// Sixteen intervals of equal width.
 template <LaneType V, int terms>
-V piecewise(const V& a, double width, const double (&table)[terms][16]) {
+V even_pieces(const V& a, double width, const double (&table)[terms][16]) {
   const auto index = to_bits(fma(a, a.like(1 / width), a.like(-0.5)) + round_shift(a)) & a.int_like(15);
-  const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16}, index); };
-  const V t = a - row(0);
-  V sum = row(terms - 1);
-  for (int k = terms - 2; k > 1; --k) sum = fma(sum, t, row(k));
-  return select(index == a.int_like(0), t, row(1)) + sum;
+  return piecewise(a, index, 0, table, false);
 }
 
 // erf(x). f32 1.00 ULP, f64 0.92 ULP, all x. erf(-0) = -0, erf(+-inf) = +-1.
 template <LaneType V>
 V erf(const V& x) {
   const V a = abs(x);
-  if (x.bits() == 32) return copysign(piecewise(min_raw(x.like(3.9296875), a), 0.24609375, erf_f32), x);
-  return copysign(piecewise(min_raw(x.like(5.984375), a), 0.375, erf_f64), x);
+  if (x.bits() == 32) return copysign(even_pieces(min_raw(x.like(3.9296875), a), 0.24609375, erf_f32), x);
+  return copysign(even_pieces(min_raw(x.like(5.984375), a), 0.375, erf_f64), x);
 }
 
 // exp(-x^2) * (g + g_error) = (value + error) * 2^n.

@@ -1,6 +1,7 @@
 #pragma once
 // exp and its relatives: exp, expm1, sigmoid, tanh.
 #include "common.h"
+#include "tanh_table.h"
 
 namespace weft::vecmath {
 
@@ -104,20 +105,14 @@ V rough_reciprocal(const V& d) {
   return fma(d, d.like(-0.4857421875), d.like(1.45703125));
 }
 
-// tanh for f32: a polynomial to 1, above it 1 - 2 / (exp(2|x|) + 1), where the quotient's errors are small beside 1.
+// tanh for f32, from tables. Twice x + 1 has its exponent and the upper bits of its fraction in the index, which are 0 modulo 16 at 0.
 template <LaneType V>
 V tanh_f32(const V& x) {
-  const V a = abs(x), limited = min_raw(x.like(10), a), one = x.like(1), z = a * a;
-  const V near = fma(a * z, poly(z, {-0x1.55553ap-2, 0x1.110b9ap-3, -0x1.b95afap-5, 0x1.5fdf74p-6, -0x1.03e2fp-7, 0x1.2c3202p-9,
-                                     -0x1.748414p-12}), a);
-  const auto e = split_exp(limited + limited);
-  // exp in the range of normal numbers: n goes straight to the exponent.
-  const V power = from_bits(to_bits(exp_near_zero(e.r)) + (to_bits(e.shifted) << fraction_bits(x)));
-  const V far = one - x.like(2) / (power + one);
-  return copysign(select(a > one, far, near), x);  // near for NaN
+  const V a = min_raw(x.like(10), abs(x)), two = x.like(2);
+  return copysign(piecewise(a, to_bits(fma(a, two, two)) >> 21, 512, tanh_pieces, true), x);
 }
 
-// tanh(x). f32 0.96 ULP, f64 1.07 ULP, all x. tanh(-0) = -0, tanh(+-inf) = +-1.
+// tanh(x). f32 0.95 ULP, f64 1.07 ULP, all x. tanh(-0) = -0, tanh(+-inf) = +-1.
 template <LaneType V>
 V tanh(const V& x) {
   if (x.bits() == 32) return tanh_f32(x);

@@ -1,0 +1,28 @@
+#pragma once
+// Coefficients for tanh of f32: one column per interval, quarters of the powers of two of x + 1; rows are the point they are about (0 in
+// the first; near the lower end in the second, where the last place counts more), the value there in two parts, then powers 1, 2, ...
+namespace weft::vecmath {
+
+inline constexpr double tanh_pieces[9][16] = {
+    {0, 0x1.4p-2, 0x1.4p-1, 0x1.cp-1, 0x1.4p0, 0x1.cp0, 0x1.2p1, 0x1.6p1, 0x1.cp1, 0x1.2p2, 0x1.6p2, 0x1.ap2, 0x1p3,
+     0x1.4p3, 0, 0},
+    {0, 0x1.35f98ap-2, 0x1.1bf47ep-1, 0x1.68665p-1, 0x1.b2523cp-1, 0x1.e1fbfap-1, 0x1.f4bfd6p-1, 0x1.fbd50ap-1,
+     0x1.ff112cp-1, 0x1.ffdfa8p-1, 0x1.fffbap-1, 0x1.ffff68p-1, 0x1.fffff8p-1, 0x1p0, 0, 0},
+    {0, 0x1.e1b296p-31, 0x1.5775bp-26, 0x1.7187ccp-26, -0x1.1d10b2p-27, -0x1.071a2ap-26, 0x1.850672p-26, -0x1.4618d8p-27,
+     0x1.a17d5ap-27, -0x1.bbb65ap-26, -0x1.a0422ap-26, 0x1.3fc252p-27, 0x1.cb8014p-27, -0x1.1b405ap-28, 0, 0},
+    {0, 0x1.d11574p-1, 0x1.6284c4p-1, 0x1.02500ap-1, 0x1.1f250cp-2, 0x1.d22c94p-4, 0x1.64108ap-5, 0x1.09a7a8p-6,
+     0x1.dd3a34p-9, 0x1.02c03cp-11, 0x1.183476p-14, 0x1.2f61b4p-17, 0x1.e414aep-22, 0x1.1bb854p-27, 0, 0},
+    {0, -0x1.19922p-2, -0x1.893b5ap-2, -0x1.6ba7ccp-2, -0x1.e72924p-3, -0x1.b6d844p-4, -0x1.5c3d88p-5, -0x1.077e0cp-6,
+     -0x1.dc5b0ep-9, -0x1.02afb6p-11, -0x1.1831e2p-14, -0x1.2f612cp-17, -0x1.e3fff6p-22, -0x1.1bac34p-27, 0, 0},
+    {-0x1.554e5p-2, -0x1.c1a0ecp-3, -0x1.244acp-6, 0x1.4f13eep-4, 0x1.bbb36ep-4, 0x1.01c0fap-4, 0x1.bbce02p-6,
+     0x1.5994cep-7, 0x1.3c1c2ap-9, 0x1.586064p-12, 0x1.7529b2p-15, 0x1.94103ap-18, 0x1.3c51fap-22, 0x1.72ca82p-28, 0, 0},
+    {-0x1.9ca874p-11, 0x1.43c4e4p-3, 0x1.1a691ep-3, 0x1.f20ap-5, -0x1.9c45aap-7, -0x1.816ed6p-6, -0x1.93cf98p-7,
+     -0x1.4e3bbep-8, -0x1.39dbb6p-10, -0x1.581152p-13, -0x1.7524b2p-16, -0x1.94161ep-19, -0x1.3cc0acp-23, -0x1.734c52p-29,
+     0, 0},
+    {0x1.216f6cp-3, 0x1.7035c6p-5, -0x1.bc4508p-5, -0x1.e01074p-5, -0x1.427ac2p-6, 0x1.c882f4p-9, 0x1.04b0e6p-8,
+     0x1.f5d4ccp-10, 0x1.011822p-11, 0x1.1e7cd8p-14, 0x1.3761c6p-17, 0x1.514bccp-20, 0x1.2fedaep-24, 0x1.644468p-30, 0, 0},
+    {-0x1.187d7ep-5, -0x1.1a27ep-4, -0x1.8a1ec2p-6, 0x1.a8811ep-7, 0x1.ed67e8p-7, 0x1.136894p-9, -0x1.76ba1ap-11,
+     -0x1.1df63ep-11, -0x1.4ae83cp-13, -0x1.7bbb72p-16, -0x1.9e4c76p-19, -0x1.c10b68p-22, -0x1.92ec64p-26, -0x1.d84ffep-32,
+     0, 0}};
+
+}  // namespace weft::vecmath
