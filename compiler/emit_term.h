@@ -1,7 +1,7 @@
 // Term: a value of any dtype on LLVM lanes, with the operators and simple functions of the meaning column of ops.def. Every
 // function appends instructions at the builder's insert point and nothing else; none sets a fast-math flag.
 #pragma once
-#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 #include "emit_op.h"
 #include "llvm_lane.h"
@@ -81,6 +81,28 @@ inline const llvm::ConstantFP* plain_constant(Value* value) {
 inline llvm::Type* bits_type(const Term& a) {
   return a.value->getType()->getWithNewType(a.builder->getIntNTy(static_cast<unsigned>(8 * size_of(a.dtype))));
 }
+// Whether a value, if it is zero, is +0: as it was made, looking `depth` operations back.
+inline bool never_minus_zero(Value* value, int depth = 2) {
+  if (plain_constant(value)) return true;
+  auto* made = llvm::dyn_cast<llvm::Instruction>(value);
+  if (!made || depth == 0) return false;
+  const auto operand = [&](unsigned k) { return made->getOperand(k); };
+  switch (made->getOpcode()) {
+    case llvm::Instruction::FAdd: return never_minus_zero(operand(0), depth - 1) || never_minus_zero(operand(1), depth - 1);
+    case llvm::Instruction::FSub: return never_minus_zero(operand(0), depth - 1);         // x - x is +0
+    case llvm::Instruction::FMul: return operand(0) == operand(1);
+    case llvm::Instruction::SIToFP: case llvm::Instruction::UIToFP: return true;
+    case llvm::Instruction::Call: break;
+    default: return false;
+  }
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(made);
+  if (!call) return false;
+  if (call->getIntrinsicID() == llvm::Intrinsic::fabs) return true;
+  // Not a product that underflows beside zero, but one so near to the constant's size that the difference does not.
+  const auto* added = call->getIntrinsicID() == llvm::Intrinsic::fma ? plain_constant(operand(2)) : nullptr;
+  return added && std::abs(added->getValueAPF().convertToDouble()) > 0x1p-32;
+}
+// The maximum, or minimum: +0 lies above -0, and NaN wins.
 inline Term extreme(Term a, Term b, bool larger) {
   if (!a.real()) return select(larger ? a > b : a < b, a, b);
   if (plain_constant(a.value)) std::swap(a, b);
@@ -88,7 +110,11 @@ inline Term extreme(Term a, Term b, bool larger) {
     if (larger && number->isZero()) return select(a <= b, b, a);
     return select(larger ? b > a : b < a, b, a);
   }
-  return select(a.truth(a.builder->CreateFCmpUNO(a.value, b.value)), a + b, a.from(extreme_number(a.lane(), b.lane(), larger)));
+  // One instruction takes the first if it lies beyond the second, else the second: of two zeros, or if one is NaN. Of zeros that is right where
+  // what is never -0 is the second of a maximum, the first of a minimum.
+  if (never_minus_zero(larger ? a.value : b.value)) std::swap(a, b);
+  if (never_minus_zero(larger ? b.value : a.value)) return a.from(keep_nan(select(larger ? a > b : a < b, a, b).lane(), a.lane()));
+  return a.from(keep_nan(keep_nan(extreme_number(a.lane(), b.lane(), larger), a.lane()), b.lane()));
 }
 inline Term max(Term a, Term b) { return extreme(a, b, true); }
 inline Term max(Term a, double b) { return extreme(a, a.like(b), true); }

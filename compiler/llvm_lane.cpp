@@ -235,7 +235,30 @@ Lane table_lookup(const LaneTable& table, const LaneInt& index) {
   return {values, builder};
 }
 
+Lane keep_nan(const Lane& number, const Lane& source) {
+  if (is_wide(number)) {
+    const Lane low = keep_nan(half_of(number, 0), half_of(source, 0)), high = keep_nan(half_of(number, 1), half_of(source, 1));
+    return {concatenate(number.builder, low.value, high.value), number.builder};
+  }
+  const int size = avx512_size(number);
+  if (!size) return select(source != source, source + source, number);
+  // One instruction chooses by the class of the source: of each class four bits of the table, from the lowest quiet and signalling NaN. 2 makes
+  // a quiet NaN of the source, 0 keeps the number.
+  const auto id = by_size(number.bits() == 32, size,
+                          {Intrinsic::x86_avx512_mask_fixupimm_ps_512, Intrinsic::x86_avx512_mask_fixupimm_ps_256, Intrinsic::x86_avx512_mask_fixupimm_ps_128,
+                           Intrinsic::x86_avx512_mask_fixupimm_pd_512, Intrinsic::x86_avx512_mask_fixupimm_pd_256, Intrinsic::x86_avx512_mask_fixupimm_pd_128});
+  auto* builder = number.builder;
+  llvm::SmallVector<Value*, 6> arguments{number.value, source.value, source.int_like(0x22).value, builder->getInt32(0),
+                                         llvm::Constant::getAllOnesValue(builder->getIntNTy(static_cast<unsigned>(std::max(8, number.width()))))};
+  if (size == 512) arguments.push_back(builder->getInt32(4));
+  return {builder->CreateIntrinsic(id, {}, arguments), builder};
+}
+
 Lane extreme_number(const Lane& a, const Lane& b, bool larger) {
+  if (is_wide(a)) {
+    const Lane low = extreme_number(half_of(a, 0), half_of(b, 0), larger), high = extreme_number(half_of(a, 1), half_of(b, 1), larger);
+    return {concatenate(a.builder, low.value, high.value), a.builder};
+  }
   const int size = avx512_size(a);
   if (!size || !has_feature(a.builder, "+avx512dq")) {
     // Bits of equal numbers differ only in the sign of zero.

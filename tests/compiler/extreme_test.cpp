@@ -1,0 +1,59 @@
+// maximum and minimum of every pair of special numbers: NaN wins, and +0 lies above -0, also where the code knows that an operand is never -0.
+#include "bits.h"
+
+#include <cmath>
+
+using namespace weft;
+
+namespace {
+
+const double numbers[] = {0.0, -0.0, 1, -1, 0.5, -0.5, 2, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+                          std::numeric_limits<double>::quiet_NaN(), 1e-40, -1e-40, 1e30, -1e30};
+constexpr Index count = std::size(numbers);
+
+Array all_pairs(DType dtype, bool first, Index repeated) {
+  return counted_by(dtype, {count * count * repeated}, [&](Index k) { return numbers[first ? k % count : k / count % count]; });
+}
+
+bool is_negative_zero(double x) { return x == 0 && std::signbit(x); }
+
+}  // namespace
+
+TEST_CASE("extremes of special numbers, of values that are never -0 as well") {
+  for (const DType dtype : {f32, f64, f16})
+    for (const int lanes : {0, 4, 8})
+      for (const Index repeated : {1, 7}) {
+        CAPTURE(dtype);
+        CAPTURE(lanes);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n"}), y = g.input("y", dtype, {"n"});
+        std::vector<Expr> outputs;
+        for (const auto& [a, b] : std::vector<std::pair<Expr, Expr>>{
+                 {x, y}, {1 - x, y}, {x, 1 - y}, {abs(x), y}, {x, abs(y)}, {x + 1, y}, {x, 0.5 + y}, {x * x, y}, {x, y * y}, {abs(x), abs(y)}, {1 - x * 0.5, y}, {x, 2 - y * x},
+                 {x * y + 1, x}, {(x + 1) + y, y}, {x - y, y}, {x, x}, {-x, y}}) {
+          outputs.push_back(maximum(a, b));
+          outputs.push_back(minimum(a, b));
+        }
+        check_bits(outputs, {x, y}, {all_pairs(dtype, true, repeated), all_pairs(dtype, false, repeated)}, 1, lanes);
+      }
+}
+
+TEST_CASE("the signs of zero and NaN are what they should be") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n"}), y = g.input("y", f64, {"n"});
+  const std::vector<Array> arrays{all_pairs(f64, true, 1), all_pairs(f64, false, 1)};
+  const std::vector<Array> results = compile({maximum(x, y), minimum(x, y), maximum(abs(x), y), minimum(abs(x), y)}, {x, y}, {.threads = 1})(arrays);
+  for (Index k = 0; k < count * count; ++k) {
+    const double b = numbers[k / count % count];
+    for (std::size_t which = 0; which < results.size(); ++which) {
+      const double a = which < 2 ? numbers[k % count] : std::abs(numbers[k % count]), got = results[which].data<double>()[k];
+      if (std::isnan(a) || std::isnan(b)) {
+        CHECK(std::isnan(got));
+      } else if (a == 0 && b == 0) {
+        CHECK(is_negative_zero(got) == (which % 2 == 0 ? is_negative_zero(a) && is_negative_zero(b) : is_negative_zero(a) || is_negative_zero(b)));
+      } else {
+        CHECK(got == (which % 2 == 0 ? std::max(a, b) : std::min(a, b)));
+      }
+    }
+  }
+}
