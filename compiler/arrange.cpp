@@ -165,6 +165,12 @@ double elements_of(const Nest& nest) {
   return elements;
 }
 
+int instructions_of(const Graph& graph, const Nest& nest) {
+  int instructions = 0;
+  for (const Placed& placed : nest.nodes) instructions += node_cost(graph.node(placed.node));
+  return instructions;
+}
+
 // The loop variables, outermost first. Without a root the nest runs once.
 void order_loops(const Graph& graph, const Schedule& schedule, Nest& nest, const Costs& costs, int root) {
   std::vector<int> others;
@@ -198,7 +204,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   nest.root = build_tree(graph, nest);
   const bool root_is_vectors = !nest.vars.empty() && nest.vars[0] == LoopVar{nest.lanes, Part::tile};
   if (root_is_vectors && !folds_axis(graph, nest, nest.lanes))
-    nest.unit = unit_of_vectors(kept_bytes(graph, schedule, nest) + bytes_across(graph, hints, nest), nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads);
+    nest.unit = unit_of_vectors(kept_bytes(graph, schedule, nest) + bytes_across(graph, hints, nest), nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest));
 }
 
 }  // namespace weft

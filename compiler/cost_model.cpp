@@ -93,12 +93,13 @@ bool kept_row_fits(double bytes, double root_elements) {
   return bytes <= row || (bytes / root_elements <= row && root_elements >= enough);
 }
 
-Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads) {
+Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads, int instructions) {
   constexpr double first_level = 1 << 14;
   constexpr double worth_sharing = 1 << 16;      // elements
   constexpr Index units_each = 2;                // for a thread: they take turns, and one may begin late
   Index unit = fold_leaf;
-  while (unit > 64 && static_cast<double>(unit) * row_bytes > first_level) unit /= 2;
+  const Index least = instructions > first_level_of_code ? 512 : 64;
+  while (unit > least && static_cast<double>(unit) * row_bytes > first_level) unit /= 2;
   if (threads > 1 && elements >= worth_sharing)
     while (unit > 128 && extent < units_each * threads * unit) unit /= 2;
   return unit;
@@ -127,9 +128,9 @@ int vectors_side_by_side(int body, bool long_functions, int registers_each, int 
   if (body <= long_body) return 2;
   if (body <= masked_only) return 16 * registers_each <= registers ? 2 : 1;
   if (long_functions) return 1;                  // their rare branches are code enough
-  // Chains as long as these wait for every result: an instruction takes about four cycles, and two can begin in each. Sixteen registers
-  // hold no more than four vectors of what is alive; of thirty-two, eight vectors spill, and take twice as long to compile as six.
-  return std::max(1, (registers >= 32 ? 6 : 4) / registers_each);
+  // Chains as long as these wait for every result: an instruction takes two to four cycles, and two can begin in each. Sixteen registers hold
+  // no more than four vectors of what is alive. Of thirty-two, eight vectors take two thirds of four's time, and three times as long to compile.
+  return std::max(1, (registers >= 32 ? 8 : 4) / registers_each);
 }
 
 int whole_repetitions(int vectors, int repetition) {

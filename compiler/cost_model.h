@@ -7,7 +7,8 @@
 //   short rows                    short_rows_pay, vector_axis_cost
 //   few elements along an axis    thin_extent_pays, across_in_loads, copies_that_call
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
-//   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only
+//   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only,
+//                                 first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
 //   square roots                  estimates_pay
@@ -97,8 +98,9 @@ Index rows_of_block(double row_bytes);           // so that what the rows touch 
 bool kept_row_fits(double bytes, double root_elements);
 // Elements of a root that runs as vectors too, in one unit: as many as a leaf of a fold has, or fewer if the rows kept for it would not
 // stay in the first level, or if there were too few units for the threads. row_bytes: of such rows, for each element of the root;
-// elements: of the whole nest.
-Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads);
+// elements: of the whole nest; instructions: likewise. Long code is itself fetched from beyond the first level for each unit, so that short
+// units cost more than rows in the second level.
+Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads, int instructions);
 
 // An operand that repeats along merged axes stays in so many f32 registers at most: extents 2 to 8, 10, 12, 14, 16.
 inline constexpr Index repeated_vectors = 7;
@@ -126,6 +128,7 @@ inline constexpr int small_body = 16;            // of simple ops
 inline constexpr int twice_emitted = small_body; // bodies up to this size: for whole steps, and with masks for the rest
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
+inline constexpr int first_level_of_code = 1000; // of all loops of a nest, several vectors side by side: beyond, code comes from the second level
 inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once
 inline constexpr std::size_t copies_that_call = 5;   // of one body, side by side: likewise
 inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time

@@ -122,13 +122,14 @@ TEST_CASE("a root is poor if it is folded, thin, or the vector axis; a longer on
 
 TEST_CASE("units are smaller where rows are long, or threads have none") {
   const double large = 1e6;
-  CHECK(unit_of_vectors(0, 1024, large, 1) == fold_leaf);
-  CHECK(unit_of_vectors(0, 1024, large, 2) == 256);
-  CHECK(unit_of_vectors(0, 1024, large, 64) == 128);
-  CHECK(unit_of_vectors(0, 1024, 2000, 2) == fold_leaf);       // too little work to share
-  CHECK(unit_of_vectors(0, 1 << 20, large, 8) == fold_leaf);
-  CHECK(unit_of_vectors(256, 1 << 20, large, 1) == 64);
-  CHECK(unit_of_vectors(256, 1024, large, 8) == 64);
+  CHECK(unit_of_vectors(0, 1024, large, 1, 10) == fold_leaf);
+  CHECK(unit_of_vectors(0, 1024, large, 2, 10) == 256);
+  CHECK(unit_of_vectors(0, 1024, large, 64, 10) == 128);
+  CHECK(unit_of_vectors(0, 1024, 2000, 2, 10) == fold_leaf);       // too little work to share
+  CHECK(unit_of_vectors(0, 1 << 20, large, 8, 10) == fold_leaf);
+  CHECK(unit_of_vectors(256, 1 << 20, large, 1, 10) == 64);
+  CHECK(unit_of_vectors(256, 1024, large, 8, 10) == 64);
+  CHECK(unit_of_vectors(256, 1 << 20, large, 1, 10000) == 512);    // the code is longer than the rows
 }
 
 TEST_CASE("larger bodies have fewer vectors side by side and fewer elements together, and at least one") {
