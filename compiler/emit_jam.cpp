@@ -10,27 +10,6 @@ namespace weft {
 
 using llvm::Value;
 
-// A loop over so few elements that all stay in registers: of folds over it, each is a slot of its own; arrays that lie across are read and
-// written in whole vectors.
-void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer) {
-  thin_ = true;
-  open_folds(serial, false);
-  start_folds(serial, false);
-  if (outer.across > 0) tiled_by_ = serial.var.axis;
-  emit_together(serial, number(0), static_cast<int>(program_.axes[static_cast<std::size_t>(serial.var.axis)].extent.constant()), 1);
-  tiled_by_ = -1;
-  thin_ = false;
-}
-
-// s with s+8, then s+4, s+2, s+1, of the slots that hold an element: the others hold the unit, which changes nothing.
-Value* KernelEmitter::across_slots(const Fold& fold, std::vector<Value*> slots) {
-  for (std::size_t half = fold_slots / 2; half >= 1; half /= 2) {
-    for (std::size_t s = 0; s < half && s + half < slots.size(); ++s) slots[s] = emit_combine(b_, fold.accumulator, fold.dtype, slots[s], slots[s + half]);
-    slots.resize(std::min(slots.size(), half));
-  }
-  return slots[0];
-}
-
 void KernelEmitter::exchange(JamCopy& copy) {
   std::swap(axis_index_, copy.axis_index);
   std::swap(scalars_, copy.scalars);
@@ -82,6 +61,7 @@ void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps,
   store_tiles(loop, index);
   tiles_.clear();
   carried_rows_.clear();
+  if (taker_) emit_taker(index, steps, masks);
 }
 
 }  // namespace weft

@@ -67,6 +67,7 @@ class KernelEmitter : private LoopChoices {
   Value* emit_or_call(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
   Value* call_function(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
   void emit_items(const Loop& loop);
+  void emit_items(const Loop& loop, std::size_t first, std::size_t last);
   void emit_piece(const Loop& loop, std::size_t first, std::size_t last, const std::vector<int>& taken, const std::vector<int>& folds,
                   const std::vector<int>& returned);
 
@@ -133,11 +134,14 @@ class KernelEmitter : private LoopChoices {
   bool is_carried_row(int buffer, const Loop& lanes) const;
   void emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last = nullptr);
   void emit_rows(const Loop& rows, Range range, int copies);
-  void emit_thin(const Loop& serial, const Outer& outer);
-  Value* across_slots(const Fold& fold, std::vector<Value*> slots);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
   bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
   bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
+
+  // emit_thin.cpp
+  void emit_thin(const Loop& serial, const Outer& outer, const Loop* taker = nullptr);
+  void emit_taker(Value* index, int steps, const Masks& masks);
+  Value* across_slots(const Fold& fold, std::vector<Value*> slots);
 
   // emit_columns.cpp
   Value* stride_along(int buffer, const std::vector<Subscript>& at, int axis);
@@ -152,6 +156,10 @@ class KernelEmitter : private LoopChoices {
   void store_tiles(const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
+
+  // emit_tile_blocks.cpp
+  Value* emit_tile_blocks(const Loop& outer, Range range, int elements);
+  void emit_tile_at(const Loop& outer, Value* first, int elements, Value* index, const Masks& masks);
 
   // emit_rolled_tile.cpp
   struct Square {
@@ -274,9 +282,13 @@ class KernelEmitter : private LoopChoices {
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
   bool thin_ = false;                           // the copies are all elements of a fold
+  const Loop* taker_ = nullptr;                 // takes what they fold ..
+  bool takes_past_caches_ = false;              // .. and stores it past the caches
+  std::map<int, std::vector<Value*>> thin_results_;          // by row of a fold: for each vector, until the taker's step is done
   bool down_columns_ = false;                   // whoever emits the body adds to the folds
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
   int tiled_by_ = -1;                           // the axis of the outer loop of tiles
+  bool swept_ = false;                          // they go in blocks: the next step of the vector loop is many tiles later
   struct SharedStep {                           // an iteration of a shared body: all that it moves is there
     Value *is_part, *count;                     // whether it is the last and less than whole; its elements
   };

@@ -57,8 +57,10 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
     } else if (thin_) {
       auto& slots = thin_slots_[{&item, step}];
       slots.push_back(value);
-      if (is_last_copy()) lane_store(*access, fold.dtype, index, step, mask_of(masks, step), across_slots(fold, std::move(slots)));
-      if (is_last_copy()) slots.clear();
+      if (!is_last_copy()) continue;
+      Value* result = across_slots(fold, std::exchange(slots, {}));
+      if (taker_) thin_results_[fold.row].push_back(result);
+      else lane_store(*access, fold.dtype, index, step, mask_of(masks, step), result);
     } else {
       const bool apart = tiled_by_ >= 0;          // each copy has a slot of its own
       Value* acc = apart || is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask_of(masks, step)) : jam_sums_.at({&item, step});
@@ -126,6 +128,10 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
         packs_[static_cast<std::size_t>(load->result)] = {carried->second};
         continue;
       }
+      if (auto results = thin_results_.find(load->buffer); results != thin_results_.end()) {
+        packs_[static_cast<std::size_t>(load->result)] = results->second;
+        continue;
+      }
       for (int step = 0; step < steps; ++step) {
         if (buffer.place == Place::index) {
           Value* lanes = b_.CreateAdd(b_.CreateVectorSplat(lane_count, b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
@@ -177,7 +183,7 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
   const bool transposes = tiled_by_ >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return lies_across(item, tiled_by_, loop.var.axis) != 0; });
-  LoopCode code{loop.var.axis, tiled_by_, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), transposes, tables, down_columns_, 0};
+  LoopCode code{loop.var.axis, tiled_by_, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), transposes, tables, down_columns_, swept_, &loop == taker_, 0};
   for (const Item& item : loop.body) {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && (down_columns_ || (!jam_.empty() && tiled_by_ < 0))) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
     if (auto access = accesses_.find(&item); access != accesses_.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream;
@@ -213,7 +219,8 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   Value* rest = range.begin;
   const bool exact = !bytes && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
   if (!bytes && !exact && !masks && shares_body(loop)) return emit_shared_body(loop, range, steps);
-  const bool once = !exact && loop.weight > (masks ? twice_emitted : masked_only);
+  const bool past_caches = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& access) { return access.second.stream; });   // not with masks
+  const bool once = !exact && loop.weight > (masks && !past_caches ? twice_emitted : masked_only);
   if (!once && !bytes) {
     rest = exact ? range.end : b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
     load_repeated(loop, range.begin, steps);

@@ -68,7 +68,7 @@ static std::vector<std::size_t> cuts_of(const Loop& loop) {
 void KernelEmitter::emit_items(const Loop& loop) {
   const std::vector<std::size_t> cuts = cuts_of(loop);
   if (cuts.size() == 2) {
-    for (const Item& item : loop.body) emit_item(item);
+    emit_items(loop, 0, loop.body.size());
     return;
   }
   std::vector<Uses> pieces(cuts.size() - 1);
@@ -86,6 +86,18 @@ void KernelEmitter::emit_items(const Loop& loop) {
     std::set_difference(uses.read.begin(), uses.read.end(), uses.made.begin(), uses.made.end(), std::back_inserter(taken));
     std::set_difference(uses.folds.begin(), uses.folds.end(), uses.opened.begin(), uses.opened.end(), std::back_inserter(folds));
     emit_piece(loop, cuts[piece], cuts[piece + 1], taken, folds, returned[piece]);
+  }
+}
+
+void KernelEmitter::emit_items(const Loop& loop, std::size_t first, std::size_t last) {
+  for (std::size_t k = first; k < last; ++k) {
+    const Loop* taker = jam_.empty() && k + 1 < last ? taker_of(loop, k) : nullptr;
+    if (!taker) {
+      emit_item(loop.body[k]);
+      continue;
+    }
+    const Loop& fold = std::get<Loop>(loop.body[k++]);
+    emit_thin(fold, outer_of(fold), taker);
   }
 }
 
@@ -133,7 +145,7 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
     const Fold& fold = program_.folds[static_cast<std::size_t>(folds[k])];
     if (fold.row >= 0) state.elements = size(row_elements(program_.buffers[static_cast<std::size_t>(fold.row)]));
   }
-  for (std::size_t k = first; k < last; ++k) emit_item(loop.body[k]);
+  emit_items(loop, first, last);
   for (std::size_t k = 0; k < returned.size(); ++k) b_.CreateStore(scalars_[static_cast<std::size_t>(returned[k])], results[k]);
   llvm::Function* const piece = function_;
   end_function();

@@ -64,13 +64,13 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     const auto width = static_cast<int>(jam_.size());
     std::vector<Value*> rows;
     Value* at = nullptr;
-    Value* const ahead = b_.CreateMul(access.lane_stride, number(tiles_ahead * lane_count));
+    Value* const ahead = b_.CreateMul(access.lane_stride, number((swept_ ? 1 : tiles_ahead) * lane_count));
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
       rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
       for (Index line = 0; !thin_ && !part_ && line < std::abs(step); ++line) {
         Value* later = b_.CreateConstGEP1_64(b_.getInt8Ty(), b_.CreateGEP(b_.getInt8Ty(), at, ahead), static_cast<std::uint64_t>(64 * line));
-        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {later, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {later, b_.getInt32(0), b_.getInt32(swept_ ? 2 : 3), b_.getInt32(1)});
       }
     }
     auto& columns = tiles_[&item] = columns_of(b_, rows, register_bytes());

@@ -9,6 +9,15 @@ namespace weft {
 
 namespace {
 
+int loads_of(const Loop& loop, int buffer) {
+  int loads = 0;
+  for (const Item& item : loop.body) {
+    if (auto* inner = std::get_if<Loop>(&item)) loads += loads_of(*inner, buffer);
+    else if (auto* load = std::get_if<Load>(&item)) loads += load->buffer == buffer;
+  }
+  return loads;
+}
+
 bool is_pure(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
 
 }  // namespace
@@ -226,12 +235,40 @@ bool LoopChoices::is_thin(const Loop& loop, const Outer& outer) const {
   return (outer.folds_outer || outer.across > 0) && weight * extent.constant() <= thin_bodies;
 }
 
+const Loop* LoopChoices::taker_of(const Loop& parent, std::size_t k) const {
+  const auto* fold = std::get_if<Loop>(&parent.body[k]);
+  const auto* taker = k + 1 < parent.body.size() ? std::get_if<Loop>(&parent.body[k + 1]) : nullptr;
+  if (!fold || !taker || fold->mark != Mark::serial || taker->mark != Mark::lanes || !taker->folds.empty() || taker->weight > small_body) return nullptr;
+  const Outer outer = outer_of(*fold);
+  if (together(*fold, outer) != Together::thin || outer.scans || outer.stores || fold->body.size() != 1 || outer.loops.size() != 1) return nullptr;
+  const int axis = taker->var.axis;
+  if (outer.loops[0]->var.axis != axis) return nullptr;
+  std::size_t taken = 0;
+  for (const Item& item : taker->body) {
+    auto* load = std::get_if<Load>(&item);
+    if (!load || program_.buffers[static_cast<std::size_t>(load->buffer)].place != Place::row) continue;
+    const bool same_element = load->at.size() == 1 && load->at[0].axis == axis && load->at[0].step == 1 && load->at[0].start.is(0) && load->at[0].period == 0;
+    const bool result = std::any_of(fold->folds.begin(), fold->folds.end(), [&](int f) { return program_.folds[static_cast<std::size_t>(f)].row == load->buffer; });
+    if (!same_element || !result || loads_of(program_.root, load->buffer) != 1) return nullptr;
+    ++taken;
+  }
+  return taken == fold->folds.size() ? taker : nullptr;
+}
+
 int LoopChoices::tile_elements(const Outer& outer) const {
   std::size_t widest = 1;
   for (const Loop* lanes : outer.loops) widest = std::max(widest, widest_of(*lanes));
   const Extent& extent = program_.axes[static_cast<std::size_t>(outer.loops[0]->var.axis)].extent;
   const Index lanes = program_.is_tiled(outer.loops[0]->var.axis) ? program_.unit : extent.is_number() ? extent.constant() : std::numeric_limits<Index>::max();
   return elements_of_tile(registers_of(widest), 64.0 * outer.across * static_cast<double>(lanes));
+}
+
+// Only what is long in both directions: a line of each step lies on a page of its own, of more pages than address caches hold.
+bool LoopChoices::sweeps_blocks(const Loop& loop, const Outer& outer) const {
+  constexpr Index enough = 512;
+  if (outer.scans || outer.folds_lanes || outer.folds_outer || outer.folds_others || outer.rows || outer.loops.size() != 1) return false;
+  const auto is_long = [&](const Loop& each) { return program_.axes[static_cast<std::size_t>(each.var.axis)].hint >= enough; };
+  return is_long(loop) && is_long(*outer.loops[0]);
 }
 
 int LoopChoices::rows_at_once(const Outer& outer) const { return rows_together(registers_of(widest_of(*outer.loops[0])), registers()); }

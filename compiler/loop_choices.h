@@ -41,6 +41,8 @@ class LoopChoices {
   };
   Outer outer_of(const Loop& loop) const;
   Together together(const Loop& loop, const Outer& outer) const;
+  // The vector loop after item k of a body, a thin fold, if it takes that fold's results step by step as they are made: they need no row.
+  const Loop* taker_of(const Loop& parent, std::size_t k) const;
 
   // A vector loop whose results are functions of one byte.
   struct ByteFunction {
@@ -52,6 +54,7 @@ class LoopChoices {
 
   int interleave(const Loop& loop) const;       // vectors side by side
   int tile_elements(const Outer& outer) const;  // of the outer loop
+  bool sweeps_blocks(const Loop& loop, const Outer& outer) const;        // tiles go in blocks, step by step of the vector loop
   int rows_at_once(const Outer& outer) const;
   int columns_at_once(const Outer& outer) const;   // vectors
   bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it

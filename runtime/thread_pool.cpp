@@ -18,7 +18,8 @@ namespace {
 struct Job {
   Index units;
   Index smallest;
-  Index shares;  // 2 x threads that take part
+  Index multiple;  // of so many units are all slices but the last
+  Index shares;    // 2 x threads that take part
   void (*call)(const void* context, Index begin, Index end);
   const void* context;
   std::atomic<Index> next{0};
@@ -30,7 +31,8 @@ struct Job {
     begin = next.load(std::memory_order_relaxed);
     do {
       if (begin >= units) return false;
-      end = std::min(units, begin + std::max(smallest, (units - begin) / shares));
+      const Index share = std::max(smallest, (units - begin) / shares);
+      end = std::min(units, begin + (share + multiple - 1) / multiple * multiple);
     } while (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed));
     return true;
   }
@@ -69,7 +71,10 @@ void ThreadPool::run(Index units, Index smallest, Index wanted, Call call, const
   const Index slices = (units + smallest - 1) / smallest;
   const int helpers = static_cast<int>(std::min({Index{threads_}, slices, wanted})) - 1;
   if (helpers <= 0) return call(context, 0, units);
-  Job* job = new Job{units, smallest, 2 * Index{helpers + 1}, call, context, {}, {}, helpers + 1};
+  // Loops work on tiles of up to sixteen units; those that a slice begins or ends amid would go one by one.
+  constexpr Index tile = 16, tiles_each = 16;
+  const Index multiple = units >= tile * tiles_each * (helpers + 1) ? tile : 1;
+  Job* job = new Job{units, smallest, multiple, 2 * Index{helpers + 1}, call, context, {}, {}, helpers + 1};
   for (int i = 0; i < helpers; ++i)
     workers_->pool.Schedule([job] {
       job->work();

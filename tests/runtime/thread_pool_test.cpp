@@ -35,6 +35,13 @@ TEST_CASE("slices are not smaller than asked for, except the last") {
   CHECK(small <= 1);
 }
 
+TEST_CASE("of many units, slices begin at multiples of sixteen") {
+  const ThreadPool pool(2);
+  std::atomic<int> amid{0};
+  pool.run(4099, 1, [&](Index begin, Index) { amid += begin % 16 != 0; });
+  CHECK(amid == 0);
+}
+
 TEST_CASE("no more threads take part than wanted") {
   const ThreadPool pool(4);
   const auto caller = std::this_thread::get_id();

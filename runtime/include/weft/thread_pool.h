@@ -23,7 +23,8 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return threads_; }
-  // Calls work(begin, end) on disjoint slices that cover [0, units) once, on at most `wanted` threads.
+  // Calls work(begin, end) on disjoint slices that cover [0, units) once, on at most `wanted` threads. Slices of many units begin at
+  // multiples of sixteen.
   template <class Work> void run(Index units, Index smallest, const Work& work, Index wanted = 1 << 20) const {
     run(units, smallest, wanted, [](const void* context, Index begin, Index end) {
       (*static_cast<const Work*>(context))(begin, end);
