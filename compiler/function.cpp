@@ -24,8 +24,6 @@ struct Call::State {
   std::vector<Array> inputs, outputs;                              // kept alive
   std::vector<std::pair<Array, Array>> copies;                     // results that overlap something: from, to
   Index temporary_bytes = 0;
-  StageFn direct = nullptr;                                        // the whole call, if it is one stage that the executor only calls
-  Index units = 0;
 };
 
 namespace {
@@ -54,7 +52,7 @@ void check_output(const Graph& graph, std::size_t k, const View& array, const Bi
 
 std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bindings, const std::vector<Array>& inputs,
                                                             const std::vector<Array>& outputs) const {
-  const bool stream = stores_past_caches(inputs, outputs, cache_bytes());
+  const PastCaches stream = stores_past_caches(inputs, outputs, cache_bytes());
   const std::string key = variant_key(inputs, outputs, stream) + short_rows->in(bindings);
   const std::scoped_lock lock(mutex);
   auto& of_key = variants[key];
@@ -204,13 +202,6 @@ void fill_tables(Call::State& call, const Bindings& bindings) {
   for (const SizeSpec& spec : plan.sizes.specs()) call.sizes.push_back(size_value(spec, arrays, bindings));
 }
 
-void note_direct(Call::State& call) {
-  const auto& stages = call.variant->kernel.stages;
-  if (stages.size() != 1 || !call.copies.empty() || !call.function->executor->only_calls(stages[0], call.sizes.data())) return;
-  call.units = stages[0].units < 0 ? 1 : call.sizes[static_cast<std::size_t>(stages[0].units)];
-  if (call.units > 0) call.direct = stages[0].run;
-}
-
 std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f, const Bindings& bindings, std::vector<Array> inputs, std::vector<Array> outputs) {
   auto call = std::make_shared<Call::State>();
   call->function = f;
@@ -219,19 +210,26 @@ std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f
   call->variant = f->variant_for(bindings, call->inputs, call->outputs);
   if (separate_overlaps(*call, f->pool)) call->variant = f->variant_for(bindings, call->inputs, call->outputs);
   fill_tables(*call, bindings);
-  note_direct(*call);
   return call;
 }
 
 void run_call(const Call::State& call) {
-  if (call.direct) return call.direct(call.slots.data(), call.sizes.data(), 0, call.units, nullptr);
   call.function->executor->run(call.variant->kernel, call.slots.data(), call.sizes.data());
   for (const auto& [from, to] : call.copies) copy_elements(from, to);
 }
 
 }  // namespace
 
-void Call::operator()() const { run_call(*state_); }
+Call::Call(std::shared_ptr<State> state) : state_(std::move(state)) {
+  const auto& stages = state_->variant->kernel.stages;
+  if (stages.size() != 1 || !state_->copies.empty() || !state_->function->executor->only_calls(stages[0], state_->sizes.data())) return;
+  slots_ = state_->slots.data();
+  sizes_ = state_->sizes.data();
+  units_ = stages[0].units < 0 ? 1 : sizes_[stages[0].units];
+  if (units_ > 0) kernel_ = stages[0].run;
+}
+
+void Call::run() const { run_call(*state_); }
 Index Call::temporary_bytes() const { return state_->temporary_bytes; }
 Index Call::scratch_bytes() const {
   Index most = 0;

@@ -32,22 +32,33 @@
 
 #include <weft/array.h>
 #include <weft/graph.h>
+#include <weft/kernel.h>
 #include <weft/options.h>
 
 namespace weft {
 
 class Call {
  public:
-  void operator()() const;
+  void operator()() const {
+    if (kernel_) kernel_(slots_, sizes_, 0, units_, nullptr);
+    else run();
+  }
   Index temporary_bytes() const;                // arrays between loop nests and partial results
   Index scratch_bytes() const;                  // rows of one thread, the largest stage
   int loop_nests() const;                       // stages that run loops, merges not counted
 
   struct State;
-  explicit Call(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  explicit Call(std::shared_ptr<State> state);
 
  private:
+  void run() const;
+
   std::shared_ptr<State> state_;
+  // Where the call is one kernel on this thread: no more than that, and its arguments. Else null.
+  StageFn kernel_ = nullptr;
+  void* const* slots_ = nullptr;
+  const Index* sizes_ = nullptr;
+  Index units_ = 0;
 };
 
 class Function {
