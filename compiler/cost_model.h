@@ -35,6 +35,10 @@ namespace weft {
 int op_cost(Op op);
 int node_cost(const Node& node);
 
+// Which results of a call are stored past the caches, where a vector is whole lines. single_rows: those that a loop walks as one row, since rows
+// of others do not begin lines.
+enum class PastCaches { no, single_rows, rows };
+
 // Of 64 bytes of an array of so many bytes: what is made again competes with memory of its own speed.
 struct MemoryCost {
   double read, write;

@@ -14,7 +14,7 @@ namespace weft {
 struct CodeOptions {
   int lanes = 0;
   bool fast_math = false;
-  bool stream = false;   // see Hints
+  PastCaches stream = PastCaches::no;
   bool calls = false;    // long functions are called: the same code a thousand times is compile time
   Machine machine = {};
 };

@@ -105,6 +105,7 @@ class KernelEmitter : private LoopChoices {
   // emit_lane_access.cpp
   void open_accesses(const Loop& loop);
   Value* next_row_of(const Load& load);
+  bool row_is_near(int buffer, int axis) const;
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
@@ -125,7 +126,7 @@ class KernelEmitter : private LoopChoices {
   void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);
   Value* lane_address(const LaneAccess& access, DType dtype, Value* index, int step);
   Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
-  void fetch_lines(Value* at, Value* distance, Index bytes);
+  void fetch_lines(Value* at, Value* distance, Index bytes, bool near);
 
   // emit_jam.cpp
   Value* emit_jam(const Loop& serial, Range range, int copies);
@@ -259,7 +260,9 @@ class KernelEmitter : private LoopChoices {
   llvm::Module& module_;
   llvm::LLVMContext& context_;
   Plan& plan_;
-  const bool fast_math_, stream_, calls_;
+  const bool fast_math_;
+  const PastCaches stream_;
+  const bool calls_;
   const Machine machine_;
   llvm::IRBuilder<> b_;
   llvm::IRBuilder<> entry_;                     // appends to the entry block

@@ -12,7 +12,8 @@ namespace weft {
 struct LaneAccess {
   llvm::Value* base = nullptr;
   llvm::Value* lane_stride = nullptr;   // bytes
-  llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, such as the same place in the next unit
+  llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, such as the same place in the next unit,
+  bool next_is_near = false;            // into the first-level cache
   Index period = 0;                     // > 0: of so many elements, over and over
   StrideClass lane = StrideClass::unit;
   bool stream = false;                  // whole vectors are stored past the caches

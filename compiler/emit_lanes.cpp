@@ -232,7 +232,9 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   }
   if (once && masks) return emit_whole_then_rest(loop, range, steps);
   const int last_steps = once ? steps : 1;
+  const bool whole_vectors = !once && !bytes && relies_on_whole(loop.var.axis, lane_count);
   for_range(rest, range.end, last_steps * lane_count, "rest", [&](Value* index) {
+    if (whole_vectors) return emit_lane_body(loop, index, 1, {});
     part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(last_steps * lane_count));
     emit_lane_body(loop, index, last_steps, first_lanes(part_, last_steps));
     part_ = nullptr;

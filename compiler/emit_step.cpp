@@ -113,10 +113,10 @@ Value* KernelEmitter::lowest_address(const LaneAccess& access, DType dtype, Valu
 }
 
 // The lines of a vector somewhere else, such as the next row.
-void KernelEmitter::fetch_lines(Value* at, Value* distance, Index bytes) {
+void KernelEmitter::fetch_lines(Value* at, Value* distance, Index bytes, bool near) {
   for (Index line = 0; line < bytes; line += 64) {
     Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(distance, number(line)));
-    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(near ? 3 : 2), b_.getInt32(1)});
   }
 }
 

@@ -247,7 +247,7 @@ class Report {
     double bytes = 0;
     for (const auto* arrays : {&graph_.inputs, &graph_.outputs})
       for (NodeId id : *arrays) bytes += bytes_of(id);
-    const char* how = variant_.code_options.stream ? "are stored past the caches" : bytes > static_cast<double>(cache_bytes_) ? "go through the caches: they, or their rows, do not begin lines" : "go through the caches";
+    const char* how = variant_.code_options.stream != PastCaches::no ? "are stored past the caches" : bytes > static_cast<double>(cache_bytes_) ? "go through the caches: they do not begin lines" : "go through the caches";
     return concat("  results ", how, ": ", bytes_text(bytes), " of arguments, limit ", bytes_text(static_cast<double>(cache_bytes_)), "\n");
   }
 

@@ -34,7 +34,7 @@ struct Hints {
   std::unordered_map<NodeId, Layout> arrays;           // inputs, constants and outputs
   int threads = 1;
   Machine machine = {};
-  bool stream = false;                                 // the call's arrays exceed the caches, and its results start lines of these
+  PastCaches stream = PastCaches::no;
 };
 
 struct NestAxis {

@@ -21,24 +21,25 @@ void append_key(std::string& key, const View& array) {
 
 }  // namespace
 
-bool stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes) {
+PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes) {
   constexpr Index line = 64;
   const auto bytes = [](const Array& array) { return array.size() * static_cast<Index>(size_of(array.dtype())); };
   Index total = 0;
   for (const Array& array : inputs) total += bytes(array);
   for (const Array& array : outputs) total += bytes(array);
-  if (total <= cache_bytes) return false;
-  return std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) {
-    if (reinterpret_cast<std::uintptr_t>(array.data()) % line != 0) return false;
+  const auto begins_line = [](const Array& array) { return reinterpret_cast<std::uintptr_t>(array.data()) % line == 0; };
+  if (total <= cache_bytes || !std::all_of(outputs.begin(), outputs.end(), begins_line)) return PastCaches::no;
+  const bool rows = std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) {
     return std::all_of(array.strides().begin(), array.strides().end(), [&](Index stride) { return stride == 1 || stride * static_cast<Index>(size_of(array.dtype())) % line == 0; });
   });
+  return rows ? PastCaches::rows : PastCaches::single_rows;
 }
 
-std::string variant_key(const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool stream) {
+std::string variant_key(const std::vector<Array>& inputs, const std::vector<Array>& outputs, PastCaches stream) {
   std::string key;
   for (const Array& array : inputs) append_key(key, array);
   for (const Array& array : outputs) append_key(key, array);
-  if (stream) key += "past caches";
+  if (stream != PastCaches::no) key += stream == PastCaches::rows ? "past caches" : "single rows past caches";
   return key;
 }
 

@@ -5,13 +5,15 @@
 
 #include <weft/array.h>
 
+#include "cost_model.h"
+
 namespace weft {
 
-// Whether stores past the caches pay, and are possible: the results begin whole lines of 64 bytes, along every axis but their fastest.
-// cache_bytes: above 0.
-bool stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes);
+// Whether stores past the caches pay, and of what they are possible: all results begin lines of 64 bytes, and so do their rows along every axis
+// but their fastest. cache_bytes: above 0.
+PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes);
 
 // Calls with one key may run the same code, whatever their sizes, if what it takes for granted of them holds (size_facts.h).
-std::string variant_key(const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool stream);
+std::string variant_key(const std::vector<Array>& inputs, const std::vector<Array>& outputs, PastCaches stream);
 
 }  // namespace weft

@@ -68,6 +68,30 @@ TEST_CASE("they are not used within the caches, for results that do not start li
   CHECK(odd.at<float>({200}) == 2 * (199.0f - 500));
 }
 
+TEST_CASE("images are one row, if they have no gaps") {
+  for (const DType dtype : {f32, f64}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"h", "w", 3}), gain = g.input("gain", dtype, {3});
+    const Function f = compile({x * gain + x}, {x, gain}, streaming(2)), plain = compile({x * gain + x}, {x, gain}, {.threads = 1});
+    const auto filled = [&](const Dims& shape) {
+      Array array(dtype, shape);
+      array.fill(Scalar::of(dtype, 3.0));
+      for (Index k = 0; k < array.size(); k += 5) std::memset(static_cast<std::byte*>(array.data()) + k * static_cast<Index>(size_of(dtype)), 2, 1);
+      return array;
+    };
+    const Array gains = filled({3});
+    for (const Index w : {40, 64, 7, 333}) {
+      const Array image = filled({50, w, 3}), got = f({image, gains})[0], expected = plain({image, gains})[0];
+      CHECK(std::memcmp(got.data(), expected.data(), static_cast<std::size_t>(image.size()) * size_of(dtype)) == 0);
+      if (w >= 40) CHECK(stores_past_caches(f));
+      Array wide = filled({50, w + 4, 3});
+      f.run({image, gains}, {Array(wide.slice(1, 0, w))});
+      CHECK_FALSE(stores_past_caches(f));
+      CHECK(std::memcmp(Array(wide.slice(1, 0, w).slice(0, 7, 1)).data(), static_cast<const std::byte*>(expected.data()) + 7 * 3 * w * static_cast<Index>(size_of(dtype)), static_cast<std::size_t>(3 * w) * size_of(dtype)) == 0);
+    }
+  }
+}
+
 TEST_CASE("the size of the caches is the machine's unless it is given; it is not negative") {
   CHECK(machine_cache_bytes() >= (1u << 20));
   Graph g;
