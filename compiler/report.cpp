@@ -247,7 +247,12 @@ class Report {
     double bytes = 0;
     for (const auto* arrays : {&graph_.inputs, &graph_.outputs})
       for (NodeId id : *arrays) bytes += bytes_of(id);
-    const char* how = variant_.code_options.stream != PastCaches::no ? "are stored past the caches" : bytes > static_cast<double>(cache_bytes_) ? "go through the caches: they do not begin lines" : "go through the caches";
+    bool past = false;
+    for (const StagePlan& stage : variant_.plan.stages)
+      for (const LoopCode& code : stage.loops) past |= code.streams > 0 || code.tables;
+    const char* how = "go through the caches";
+    if (variant_.code_options.stream != PastCaches::no) how = past ? "are stored past the caches" : "go through the caches: no loop writes whole lines of them";
+    else if (bytes > static_cast<double>(cache_bytes_)) how = "go through the caches: they do not begin lines";
     return concat("  results ", how, ": ", bytes_text(bytes), " of arguments, limit ", bytes_text(static_cast<double>(cache_bytes_)), "\n");
   }
 
