@@ -158,11 +158,13 @@ bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64) {
   return roots * busy > body + roots * (steps - op_cost(Op::sqrt));
 }
 
-int elements_together(int body, bool ordered, Index extent) {
+int elements_together(int body, bool ordered, Index extent, double first_level_ways) {
   if (body > 24) return 1;
-  // Measured on 4096 x 4096 floats: where sixteen rows of slots are live, four streams beside them are 10 % faster than eight.
-  const int usual = ordered || body > 8 ? 4 : 8;
-  return extent >= usual * fold_slots ? usual : 2;
+  // Where sixteen rows of slots are live, eight streams beside them need more than the eight ways of most first levels: with eight, four are
+  // 10 % faster (4096 x 4096 floats, Zen 4); with twelve, eight are 16 % (8192 x 1024, Zen 5).
+  int elements = body > 8 || (ordered && first_level_ways < 12) ? 4 : 8;
+  while (elements > 2 && extent < elements * fold_slots) elements /= 2;
+  return elements;
 }
 
 Index element_picoseconds(const Machine& machine, bool is_vector_loop) {

@@ -161,7 +161,7 @@ bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64);
 
 // How many elements of a serial fold over so many are worked on at once, so that its accumulators are loaded and stored once for all of
 // them. They are a slot's, sixteen apart: a fold of fewer than such a block gets smaller ones.
-int elements_together(int body, bool ordered, Index extent);
+int elements_together(int body, bool ordered, Index extent, double first_level_ways = 8);
 
 // Short rows that are folded: how many side by side. registers_each: of one's accumulators, out of `registers`.
 int rows_together(int registers_each, int registers);

@@ -246,7 +246,9 @@ const Loop* LoopChoices::taker_of(const Loop& parent, std::size_t k) const {
   std::size_t taken = 0;
   for (const Item& item : taker->body) {
     auto* load = std::get_if<Load>(&item);
-    if (!load || program_.buffers[static_cast<std::size_t>(load->buffer)].place != Place::row) continue;
+    if (!load) continue;
+    if (std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; })) return nullptr;      // read once, before a loop of its own
+    if (program_.buffers[static_cast<std::size_t>(load->buffer)].place != Place::row) continue;
     const bool same_element = load->at.size() == 1 && load->at[0].axis == axis && load->at[0].step == 1 && load->at[0].start.is(0) && load->at[0].period == 0;
     const bool result = std::any_of(fold->folds.begin(), fold->folds.end(), [&](int f) { return program_.folds[static_cast<std::size_t>(f)].row == load->buffer; });
     if (!same_element || !result || loads_of(program_.root, load->buffer) != 1) return nullptr;

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <unistd.h>
+
 #include <weft/error.h>
 
 namespace weft {
@@ -17,6 +19,7 @@ struct Key {
   const char* purpose;
 };
 constexpr Key keys[] = {
+    {"first_level_ways", &Machine::first_level_ways, "of the data cache of one processor"},
     {"second_level_bytes", &Machine::second_level_bytes, "of the cache of one processor"},
     {"second_level_read", &Machine::second_level_read, "64 bytes, in vector instructions; so are the next five"},
     {"second_level_write", &Machine::second_level_write, ""},
@@ -55,6 +58,13 @@ double usual_square_root() {
   if (__builtin_cpu_is("intel")) return 26;
 #endif
   return 10;
+}
+
+double ways_of_first_level() {
+#ifdef _SC_LEVEL1_DCACHE_ASSOC
+  if (const long ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC); ways > 0) return static_cast<double>(ways);
+#endif
+  return 8;
 }
 
 std::string to_text(const Machine& machine) {

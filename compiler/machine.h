@@ -15,10 +15,12 @@ namespace weft {
 
 // Processors of one maker take 13 cycles for sixteen, in which 26 other instructions begin; those of another 10 for each (512 bits).
 double usual_square_root();
+double ways_of_first_level();            // of this processor; 8 where it does not say
 
 // Costs in vector instructions of a loop that stays in the first level, memory for each 64 bytes. An array lies in the second level if a
 // quarter of that holds it: others need room too.
 struct Machine {
+  double first_level_ways = ways_of_first_level();     // lines that lie a power of two apart stay there up to so many
   double second_level_bytes = 1 << 20, second_level_read = 1, second_level_write = 1;
   double third_level_bytes = 1 << 24, third_level_read = 6, third_level_write = 10;
   double memory_read = 20, memory_write = 40;          // a write fetches the line first

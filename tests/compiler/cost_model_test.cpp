@@ -150,6 +150,7 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
   CHECK(vectors_side_by_side(40, true, 2, 32) == 2);
   CHECK(elements_together(4, false, 4096) > elements_together(4, true, 4096));
   CHECK(elements_together(4, true, 4096) > elements_together(25, true, 4096));
+  CHECK(elements_together(4, true, 4096, 12) > elements_together(4, true, 4096, 8));
   CHECK(elements_together(25, false, 4096) == 1);
   for (const bool ordered : {false, true})
     for (const Index extent : {32, 40, 63, 64, 100, 127, 128, 1000}) CHECK(elements_together(4, ordered, extent) * 16 <= extent);

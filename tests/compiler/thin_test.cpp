@@ -51,6 +51,14 @@ TEST_CASE("results that are read elsewhere too are kept") {
   }
 }
 
+TEST_CASE("operands that repeat along merged axes are read before a loop of their own") {
+  Graph g;
+  const Expr x = g.input("x", f32, {4, "n", 3}), gain = g.input("gain", f32, {3});
+  const Function f = compile({sum(x, 0) * gain}, {x, gain}, {.threads = 2, .verify = true});
+  for (const Index n : {2000, 1, 5, 16, 341}) same_bits(f, {uneven(f32, {4, n, 3}), near_one(f32, {3})});
+  CHECK_FALSE(takes(f));
+}
+
 TEST_CASE("results into memory of operands") {
   Graph g;
   const Expr x = g.input("x", f32, {4, "n"});
