@@ -53,8 +53,9 @@ struct Job {
 }  // namespace
 
 struct ThreadPool::Workers {
-  // No spinning: an idle worker must not take a core from its neighbours.
-  explicit Workers(int count) : pool(count, false) {}
+  // A worker without work looks for more for some tens of microseconds, one of them at a time, and then sleeps: calls that follow each other find it
+  // awake. Waking it would take longer than many loops do.
+  explicit Workers(int count) : pool(count, true) {}
   Eigen::ThreadPool pool;
 };
 
