@@ -1,5 +1,6 @@
-// A long body is emitted once, for whole steps and for the last part of a loop: code costs compile time. Masked moves are dear, also
-// where there are mask registers: loads from beyond the first level take up to four times as long with them (Zen 5). So the last step reads and writes memory of its own, to which the elements are copied before it, and from which they are copied after.
+// A long body is emitted once, for whole steps and for the last part of a loop: code costs compile time. Masked moves are dear, also where
+// there are mask registers: loads from beyond the first level take up to four times as long with them (Zen 5). So the last step reads and
+// writes memory of its own, to which the elements are copied before it, and from which they are copied after.
 #include <algorithm>
 
 #include "emit_kernel.h"
