@@ -31,9 +31,7 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   const int axis = lanes.var.axis;
   const Range along = range_of(axis);
   relies_on_one_leaf(rows.var.axis);
-  thin_ = true;                                  // one row of results
-  open_folds(rows, false);
-  thin_ = false;
+  as_copies({.thin = true}, [&] { open_folds(rows, false); });       // one row of results
   estimates_roots_ = estimates_roots(lanes);
   axis_index_[static_cast<std::size_t>(axis)] = nullptr;
   axis_index_[static_cast<std::size_t>(rows.var.axis)] = number(0);
@@ -42,20 +40,20 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   for (const Item& item : lanes.body)
     if (auto* load = std::get_if<Load>(&item)) strides[&item] = stride_along(load->buffer, load->at, rows.var.axis);
   const int steps = columns_at_once(outer), stride = steps * lane_count;
-  down_columns_ = true;
-  note_code(lanes, steps, false);
-  around_lanes([&] {
-    const bool exact = relies_on_whole(axis, stride);
-    Value* rest = exact ? along.end : b_.CreateSub(along.end, b_.CreateURem(b_.CreateSub(along.end, along.begin), number(stride)));
-    for_range(along.begin, rest, stride, "columns", [&](Value* index) { emit_column(rows, lanes, strides, index, steps, {}); });
-    if (exact) return;
-    for_range(rest, along.end, lane_count, "rest", [&](Value* index) {
-      part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(along.end, index), number(lane_count));
-      emit_column(rows, lanes, strides, index, 1, first_lanes(part_, 1));
-      part_ = nullptr;
+  as_copies({.down_columns = true}, [&] {
+    note_code(lanes, steps, false);
+    around_lanes([&] {
+      const bool exact = relies_on_whole(axis, stride);
+      Value* rest = exact ? along.end : b_.CreateSub(along.end, b_.CreateURem(b_.CreateSub(along.end, along.begin), number(stride)));
+      for_range(along.begin, rest, stride, "columns", [&](Value* index) { emit_column(rows, lanes, strides, index, steps, {}); });
+      if (exact) return;
+      for_range(rest, along.end, lane_count, "rest", [&](Value* index) {
+        part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(along.end, index), number(lane_count));
+        emit_column(rows, lanes, strides, index, 1, first_lanes(part_, 1));
+        part_ = nullptr;
+      });
     });
   });
-  down_columns_ = false;
   axis_index_[static_cast<std::size_t>(rows.var.axis)] = nullptr;
   close_folds(rows, range_of(rows.var.axis));
 }

@@ -22,7 +22,7 @@ void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
     const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     state = {};
-    state.slots = thin_ ? 1 : fold.ordered || (loop.mark == Mark::block && fold.row < 0) ? static_cast<int>(fold_slots) : 1;
+    state.slots = copies_.thin ? 1 : fold.ordered || (loop.mark == Mark::block && fold.row < 0) ? static_cast<int>(fold_slots) : 1;
     const Extent& extent = program_.axes[static_cast<std::size_t>(fold.axis)].extent;
     if (extent.is_number() && fold.row >= 0)
       while (state.slots > 1 && state.slots / 2 >= extent.constant()) state.slots /= 2;     // units change nothing
@@ -51,7 +51,7 @@ void KernelEmitter::start_folds(const Loop& loop, bool ordered) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
     const FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
-    const bool stays_in_registers = thin_ && loop.mark == Mark::serial && !fold.start;
+    const bool stays_in_registers = copies_.thin && loop.mark == Mark::serial && !fold.start;
     if (fold.ordered != ordered || stays_in_registers) continue;
     const Scalar start = fold.start ? *fold.start : unit(fold.accumulator, fold.dtype);
     if (!state.registers.empty()) {
@@ -185,7 +185,7 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
 Value* KernelEmitter::fold_slot(const Fold& fold, const FoldState& state) {
   if (state.slots == 1) return number(0);
   Value* const index = axis_index_[static_cast<std::size_t>(fold.axis)];
-  if (tiled_by_ != fold.axis || jam_.empty()) return b_.CreateAnd(index, number(state.slots - 1));
+  if (copies_.tiled_by != fold.axis || jam_.empty()) return b_.CreateAnd(index, number(state.slots - 1));
   const auto copy = static_cast<Index>(jam_copy_), copies = static_cast<Index>(jam_.size());
   if (copies % state.slots == 0) return number(copy % state.slots);                                  // tiles begin at slot 0
   return b_.CreateAdd(b_.CreateAnd(b_.CreateSub(index, number(copy)), number(state.slots - 1)), number(copy));

@@ -19,8 +19,9 @@ void KernelEmitter::exchange(JamCopy& copy) {
   std::swap(folds_, copy.folds);
 }
 
-// The body of an outer loop for the elements first, first + spacing, .. at once. `last` stands for those that would be past it.
-void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last) {
+// The body of an outer loop for the elements first, first + spacing, .. at once. `last` stands for those that would be past it. `vectors`
+// runs a vector loop of it as all copies, if not all of its range.
+void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last, const std::function<void(const Loop&)>& vectors) {
   const auto axis = static_cast<std::size_t>(outer.var.axis);
   for (int copy = 0; copy < copies; ++copy) {
     axis_index_[axis] = b_.CreateAdd(first, number(copy * spacing));
@@ -28,7 +29,7 @@ void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, I
     jam_.push_back({axis_index_, scalars_, {}, {}, {}, folds_});
   }
   for (const Item& item : outer.body) {
-    if (auto* lanes = std::get_if<Loop>(&item)) emit_lanes(*lanes);
+    if (auto* lanes = std::get_if<Loop>(&item)) vectors ? vectors(*lanes) : emit_lanes(*lanes);
     else each_copy([&] { emit_item(item); });
   }
   jam_.clear();
@@ -49,10 +50,10 @@ Value* KernelEmitter::emit_jam(const Loop& serial, Range range, int copies) {
 
 // Rows that are folded, side by side. Those past the end do once more what the last one does: it reads before any of them stores.
 void KernelEmitter::emit_rows(const Loop& rows, Range range, int copies) {
-  tiled_by_ = rows.var.axis;
   Value* last = relies_on_whole(rows.var.axis, copies) ? nullptr : b_.CreateSub(range.end, number(1));
-  for_range(range.begin, range.end, copies, "rows", [&](Value* first) { emit_together(rows, first, copies, 1, last); });
-  tiled_by_ = -1;
+  as_copies({.tiled_by = rows.var.axis}, [&] {
+    for_range(range.begin, range.end, copies, "rows", [&](Value* first) { emit_together(rows, first, copies, 1, last); });
+  });
 }
 
 void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
@@ -61,7 +62,7 @@ void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps,
   store_tiles(loop, index);
   tiles_.clear();
   carried_rows_.clear();
-  if (taker_) emit_taker(index, steps, masks);
+  if (copies_.taker) emit_taker(*copies_.taker, index, steps, masks);
 }
 
 }  // namespace weft

@@ -83,7 +83,7 @@ class KernelEmitter : private LoopChoices {
   void keep_inside(const Fold& fold, std::vector<Value*>& values, const Masks& masks);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Compute& compute, int steps);
-  int steps_of(const Loop& loop) const { return tiled_by_ >= 0 ? 1 : interleave(loop); }
+  int steps_of(const Loop& loop) const { return copies_.tiled_by >= 0 ? 1 : interleave(loop); }
   Masks first_lanes(Value* count, int steps);
   Value* move_mask(const Masks& masks, int step) const { return shared_step_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
@@ -128,12 +128,21 @@ class KernelEmitter : private LoopChoices {
   Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
   void fetch_lines(Value* at, Value* distance, Index bytes, bool near);
 
-  // emit_jam.cpp
+  // emit_jam.cpp: several copies of a body, side by side
+  struct Copies {                               // what the copies of a body are, and what becomes of what they make
+    int tiled_by = -1;                          // neighbours along this axis of the outer loop; operands that lie across are transposed
+    bool thin = false;                          // all elements of a fold
+    bool swept = false;                         // tiles in blocks: the next step of the vector loop is many tiles later
+    bool down_columns = false;                  // whoever emits the body adds to the folds
+    const Loop* taker = nullptr;                // takes what they fold ..
+    bool taken_past_caches = false;             // .. and stores it past the caches
+  };
   Value* emit_jam(const Loop& serial, Range range, int copies);
   void exchange(JamCopy& copy);
   template <class Body> void each_copy(Body body);
+  template <class Body> void as_copies(const Copies& what, Body body);
   bool is_carried_row(int buffer, const Loop& lanes) const;
-  void emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last = nullptr);
+  void emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last = nullptr, const std::function<void(const Loop&)>& vectors = {});
   void emit_rows(const Loop& rows, Range range, int copies);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
   bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
@@ -141,7 +150,7 @@ class KernelEmitter : private LoopChoices {
 
   // emit_thin.cpp
   void emit_thin(const Loop& serial, const Outer& outer, const Loop* taker = nullptr);
-  void emit_taker(Value* index, int steps, const Masks& masks);
+  void emit_taker(const Loop& taker, Value* index, int steps, const Masks& masks);
   Value* across_slots(const Fold& fold, std::vector<Value*> slots);
 
   // emit_columns.cpp
@@ -160,7 +169,7 @@ class KernelEmitter : private LoopChoices {
 
   // emit_tile_blocks.cpp
   Value* emit_tile_blocks(const Loop& outer, Range range, int elements);
-  void emit_tile_at(const Loop& outer, Value* first, int elements, Value* index, const Masks& masks);
+  void emit_tile_step(const Loop& lanes, Value* index, const Masks& masks);
 
   // emit_rolled_tile.cpp
   struct Square {
@@ -169,13 +178,13 @@ class KernelEmitter : private LoopChoices {
     DType dtype;
     int step;
     LaneAccess access;
-    llvm::AllocaInst* cell;                     // sixteen vectors along the vector loop
+    llvm::AllocaInst* cell;                     // sixteen rows along the vector loop
   };
-  std::vector<Square> squares_of(const Loop& outer, const Loop& lanes, Value* first);
-  Value* row_of(const Square& square, Value* row);
-  void load_square(const Square& square, Value* index);
-  void store_square(const Square& square, Value* index);
-  void emit_squares(const Loop& outer, const Loop& lanes, Value* first, const std::vector<Square>& squares, Value* index, const Masks& masks);
+  std::vector<Square> squares_of(const Loop& outer, const Loop& lanes, Value* first, int steps);
+  Value* row_of(const Square& square, Value* row, Value* lane);
+  void load_square(const Square& square, Value* index, Value* lane, int steps);
+  void store_square(const Square& square, Value* index, Value* lane);
+  void emit_squares(const Loop& outer, const Loop& lanes, Value* first, const std::vector<Square>& squares, Value* index, int steps, const Masks& masks);
   Value* emit_rolled_tiles(const Loop& outer, const Loop& lanes, Range range);
 
   // emit_table.cpp
@@ -284,22 +293,17 @@ class KernelEmitter : private LoopChoices {
   std::size_t jam_copy_ = 0;
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
-  bool thin_ = false;                           // the copies are all elements of a fold
-  const Loop* taker_ = nullptr;                 // takes what they fold ..
-  bool takes_past_caches_ = false;              // .. and stores it past the caches
+  Copies copies_;
   std::map<int, std::vector<Value*>> thin_results_;          // by row of a fold: for each vector, until the taker's step is done
-  bool down_columns_ = false;                   // whoever emits the body adds to the folds
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
-  int tiled_by_ = -1;                           // the axis of the outer loop of tiles
-  bool swept_ = false;                          // they go in blocks: the next step of the vector loop is many tiles later
   struct SharedStep {                           // an iteration of a shared body: all that it moves is there
     Value *is_part, *count;                     // whether it is the last and less than whole; its elements
   };
   const SharedStep* shared_step_ = nullptr;
   Value* part_ = nullptr;                       // elements of the current vector, if it may be less than whole
   std::map<int, Value*> carried_rows_;          // by buffer: rows of states, from copy to copy
-  std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, in memory's type
-  std::map<const void*, std::vector<Value*>> tile_stores_;           // by Store: from each copy, in memory's type
+  std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, or each step of the only one, in memory's type
+  std::map<const void*, std::vector<Value*>> tile_stores_;           // by Store: likewise
   struct Fetch {                                // the first two loads in a unit; one of them fetches what comes next
     const Load *first = nullptr, *second = nullptr;
   };
@@ -321,6 +325,13 @@ template <class Body> void KernelEmitter::each_copy(Body body) {
     body();
     exchange(jam_[jam_copy_]);
   }
+}
+
+// body(), whose copies are what is said.
+template <class Body> void KernelEmitter::as_copies(const Copies& what, Body body) {
+  const Copies before = std::exchange(copies_, what);
+  body();
+  copies_ = before;
 }
 
 // if (condition) body()

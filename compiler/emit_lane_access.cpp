@@ -205,7 +205,7 @@ void KernelEmitter::open_accesses(const Loop& loop) {
   accesses_.clear();
   spread_.clear();
   divisors_.clear();
-  bool past_caches = taker_ && takes_past_caches_;
+  bool past_caches = copies_.taken_past_caches;
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) {
       const Place place = program_.buffers[static_cast<std::size_t>(load->buffer)].place;
@@ -233,7 +233,6 @@ void KernelEmitter::open_accesses(const Loop& loop) {
       accesses_[&item] = access;
     }
   }
-  takes_past_caches_ = past_caches;
   if (past_caches) fetch_ahead(loop);
 }
 

@@ -54,15 +54,15 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
     } else if (along) {
       auto* acc = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
       b_.CreateStore(emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateLoad(value->getType(), acc), value), acc);
-    } else if (thin_) {
+    } else if (copies_.thin) {
       auto& slots = thin_slots_[{&item, step}];
       slots.push_back(value);
       if (!is_last_copy()) continue;
       Value* result = across_slots(fold, std::exchange(slots, {}));
-      if (taker_) thin_results_[fold.row].push_back(result);
+      if (copies_.taker) thin_results_[fold.row].push_back(result);
       else lane_store(*access, fold.dtype, index, step, mask_of(masks, step), result);
     } else {
-      const bool apart = tiled_by_ >= 0;          // each copy has a slot of its own
+      const bool apart = copies_.tiled_by >= 0;          // each copy has a slot of its own
       Value* acc = apart || is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask_of(masks, step)) : jam_sums_.at({&item, step});
       Value* sum = emit_combine(b_, fold.accumulator, fold.dtype, acc, value);
       if (apart || is_last_copy()) lane_store(*access, fold.dtype, index, step, mask_of(masks, step), sum);
@@ -121,7 +121,8 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
       const Buffer& buffer = program_.buffers[static_cast<std::size_t>(load->buffer)];
       std::vector<Value*> made;
       if (auto tile = tiles_.find(key); tile != tiles_.end()) {
-        packs_[static_cast<std::size_t>(load->result)] = {from_memory(tile->second[jam_copy_], buffer.dtype)};
+        for (int step = 0; step < steps; ++step) made.push_back(from_memory(tile->second[jam_copy_ + static_cast<std::size_t>(step)], buffer.dtype));
+        packs_[static_cast<std::size_t>(load->result)] = std::move(made);
         continue;
       }
       if (auto carried = carried_rows_.find(load->buffer); carried != carried_rows_.end()) {
@@ -148,13 +149,13 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
       packs_[static_cast<std::size_t>(load->result)] = std::move(made);
     } else if (auto* compute = std::get_if<Compute>(&item)) {
       packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(*compute, steps);
-    } else if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !down_columns_) {
+    } else if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.down_columns) {
       auto access = accesses_.find(key);
       emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, masks);
     } else if (auto* store = std::get_if<Store>(&item)) {
       const DType dtype = program_.buffers[static_cast<std::size_t>(store->buffer)].dtype;
-      if (tiled_by_ >= 0 && lies_across(item, tiled_by_, loop.var.axis)) {
-        tile_stores_[key].push_back(to_memory(pack(store->value, 0), dtype));
+      if (copies_.tiled_by >= 0 && lies_across(item, copies_.tiled_by, loop.var.axis)) {
+        for (int step = 0; step < steps; ++step) tile_stores_[key].push_back(to_memory(pack(store->value, step), dtype));
         continue;
       }
       if (is_carried_row(store->buffer, loop)) {
@@ -182,10 +183,10 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
 // The first time a loop is emitted, most of its elements go through that code.
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
-  const bool transposes = tiled_by_ >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return lies_across(item, tiled_by_, loop.var.axis) != 0; });
-  LoopCode code{loop.var.axis, tiled_by_, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), transposes, tables, down_columns_, swept_, &loop == taker_, 0};
+  const bool transposes = copies_.tiled_by >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return lies_across(item, copies_.tiled_by, loop.var.axis) != 0; });
+  LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, std::max(1, static_cast<int>(jam_.size())), transposes, tables, copies_.down_columns, copies_.swept, &loop == copies_.taker, 0};
   for (const Item& item : loop.body) {
-    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && (down_columns_ || (!jam_.empty() && tiled_by_ < 0))) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
     if (auto access = accesses_.find(&item); access != accesses_.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream;
   }
   codes_.push_back(code);

@@ -23,15 +23,13 @@ constexpr int tiles_ahead = 2;
 // Rows of states that all copies of a tile change in turn stay in registers: what a copy stores is what the next one loads.
 bool KernelEmitter::is_carried_row(int number_of_buffer, const Loop& lanes) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  return tiled_by_ >= 0 && buffer.place == Place::row && buffer.axes == std::vector<int>{lanes.var.axis};
+  return copies_.tiled_by >= 0 && buffer.place == Place::row && buffer.axes == std::vector<int>{lanes.var.axis};
 }
 
 // The loop over [begin, end), in whole tiles; returns where the rest begins.
 Value* KernelEmitter::emit_tiles(const Loop& outer, Range range, int elements) {
   Value* rest = end_of_whole(outer.var.axis, range, elements);
-  tiled_by_ = outer.var.axis;
-  for_range(range.begin, rest, elements, "tile", [&](Value* first) { emit_together(outer, first, elements, 1); });
-  tiled_by_ = -1;
+  as_copies({.tiled_by = outer.var.axis}, [&] { for_range(range.begin, rest, elements, "tile", [&](Value* first) { emit_together(outer, first, elements, 1); }); });
   return rest;
 }
 
@@ -54,23 +52,23 @@ Value* KernelEmitter::load_run(DType dtype, Value* at, int count) {
 
 // Before the copies of a vector step.
 void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
-  if (tiled_by_ < 0) return;
+  if (copies_.tiled_by < 0) return;
   for (const Item& item : lanes.body) {
     auto* load = std::get_if<Load>(&item);
-    const int step = load ? lies_across(item, tiled_by_, lanes.var.axis) : 0;
+    const int step = load ? lies_across(item, copies_.tiled_by, lanes.var.axis) : 0;
     if (step == 0) continue;
     const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
     const LaneAccess& access = (step > 0 ? jam_.front() : jam_.back()).accesses.at(&item);
     const auto width = static_cast<int>(jam_.size());
     std::vector<Value*> rows;
     Value* at = nullptr;
-    Value* const ahead = b_.CreateMul(access.lane_stride, number((swept_ ? 1 : tiles_ahead) * lane_count));
+    Value* const ahead = b_.CreateMul(access.lane_stride, number((copies_.swept ? 1 : tiles_ahead) * lane_count));
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
       rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
-      for (Index line = 0; !thin_ && !part_ && line < std::abs(step); ++line) {
+      for (Index line = 0; !copies_.thin && !part_ && line < std::abs(step); ++line) {
         Value* later = b_.CreateConstGEP1_64(b_.getInt8Ty(), b_.CreateGEP(b_.getInt8Ty(), at, ahead), static_cast<std::uint64_t>(64 * line));
-        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {later, b_.getInt32(0), b_.getInt32(swept_ ? 2 : 3), b_.getInt32(1)});
+        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {later, b_.getInt32(0), b_.getInt32(copies_.swept ? 2 : 3), b_.getInt32(1)});
       }
     }
     auto& columns = tiles_[&item] = columns_of(b_, rows, register_bytes());
@@ -83,7 +81,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
 void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
   for (auto& [key, columns] : tile_stores_) {
     const Item& item = *static_cast<const Item*>(key);
-    const int direction = lies_across(item, tiled_by_, lanes.var.axis);
+    const int direction = lies_across(item, copies_.tiled_by, lanes.var.axis);
     if (direction < 0) std::reverse(columns.begin(), columns.end());
     const LaneAccess& access = (direction > 0 ? jam_.front() : jam_.back()).accesses.at(key);
     store_rows(rows_of(b_, columns, register_bytes()), access, program_.buffers[static_cast<std::size_t>(std::get<Store>(item).buffer)].dtype, index);

@@ -54,7 +54,7 @@ class LoopChoices {
 
   int interleave(const Loop& loop) const;       // vectors side by side
   int tile_elements(const Outer& outer) const;  // of the outer loop
-  bool sweeps_blocks(const Loop& loop, const Outer& outer) const;        // tiles go in blocks, step by step of the vector loop
+  bool sweeps_blocks(const Loop& loop, const Outer& outer, bool past_caches) const;        // tiles go in blocks, step by step of the vector loop
   int rows_at_once(const Outer& outer) const;
   int columns_at_once(const Outer& outer) const;   // vectors
   bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it

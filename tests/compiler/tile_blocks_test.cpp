@@ -14,7 +14,7 @@ TEST_CASE("large transposes have the bits of the interpreter, whatever is left o
     const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"m", "n"}), w = g.input("w", dtype, {"m"}), v = g.input("v", dtype, {"n"});
     const std::vector<Expr> inputs{x, y, w, v};
     for (const int threads : {1, 2}) {
-      const Function moved = compile({transpose(x) + transpose(x)}, inputs, {.threads = threads, .verify = true}),
+      const Function moved = compile({transpose(x) + transpose(x)}, inputs, {.threads = threads, .cache_bytes = 1, .verify = true}),
                      added = compile({transpose(x) + y}, inputs, {.threads = threads, .cache_bytes = 1, .verify = true}),
                      scaled = compile({transpose(x) * expand_dims(w, 1) + v}, inputs, {.threads = threads, .verify = true}),
                      two = compile({transpose(x) * 2, transpose(x) - y}, inputs, {.threads = threads, .verify = true});
@@ -27,6 +27,22 @@ TEST_CASE("large transposes have the bits of the interpreter, whatever is left o
           same_bits(*f, {uneven(dtype, {n, m}), near_one(dtype, {m, n}), near_one(dtype, {m}), uneven(dtype, {n})});
     }
   }
+}
+
+TEST_CASE("blocks are for results past the caches, and those that are written across") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+  const Function along = compile({x * 2 + 1}, {x}, {.threads = 1}), across = compile({x * 2 + y}, {x, y}, {.threads = 1});
+  const Array a = uneven(f32, {512, 640}), b = near_one(f32, {512, 640}), a_across = a.copy(Order::f), b_across = b.copy(Order::f);
+  const Array one = along({a})[0], two = across({a, b})[0];
+  Array result(f32, {512, 640});
+  along.run({a_across}, {result});
+  CHECK(along.report().find("transposed in registers") != std::string::npos);
+  CHECK(!in_blocks(along));
+  CHECK(difference(result, one) == "");
+  across.run({a_across, b_across}, {result});
+  CHECK(in_blocks(across));
+  CHECK(difference(result, two) == "");
 }
 
 TEST_CASE("large results in column-major order, and windows of large arrays") {
