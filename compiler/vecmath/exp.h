@@ -141,18 +141,16 @@ ExpPair<V> exp_pair_negative(const V& x) {
   return {scale_down(p, a.power()), scale_down(error + r_error, a.power())};
 }
 
-// 1 / (1 + exp(-x)). f32 0.90 ULP, f64 0.80 ULP, all x, subnormal results included. 0 at -inf, 1 at inf.
+// 1 / (1 + exp(-x)). f32 0.97 ULP, f64 0.94 ULP, all x, subnormal results included. 0 at -inf, 1 at inf.
 template <LaneType V>
 V sigmoid(const V& x) {
-  // e / (1 + e) or 1 / (1 + e) with e = exp(-|x|) <= 1: no overflow, and subnormal results on the left. softplus, of which this is the
-  // derivative, needs the same e.
-  const auto e = exp_pair_negative(x);
-  const V one = x.like(1), zero = x.like(0);
-  const auto left = x < zero;
-  const V n = select(left, e.value, one), n_error = select(left, e.error, zero);
-  const V d = one + e.value, d_error = (e.value - (d - one)) + e.error;
-  const V q = n / d;
-  return fma(fma(-q, d_error, fma(-q, d, n) + n_error), rough_reciprocal(d), q);
+  // 2^n / (2^n + exp(-r)) for x = n ln2 + r: the first is exact, and so is the sum, as a rounded value and its error. Few steps depend on r.
+  const auto a = split_exp(max_raw(constant(x, -104, -746), min_raw(constant(x, 18, 38), x)));
+  const V one = x.like(1), power = scale_by_power(one, a.power()), r = -a.r;
+  V one_error = x, d_error = x;
+  const V more = fast_two_sum(max_raw(power, one), min_raw(power, one), one_error);
+  const V d = fast_two_sum(more, fma(r * r, exp_tail(r), r), d_error), q = one / d;
+  return fma(q, fma(-q, d, one) - q * (d_error + one_error), q) * power;
 }
 
 }  // namespace weft::vecmath

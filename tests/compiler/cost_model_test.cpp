@@ -136,7 +136,7 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
   for (bool functions : {false, true})
     for (int registers : {1, 2, 4, 8}) {
       int before = 100;
-      for (int body : {1, 16, 17, 32, 61, 160}) {
+      for (int body : {1, 16, 17, 31, 101, 160}) {
         const int vectors = vectors_side_by_side(body, functions, registers, 32);
         CHECK(vectors_side_by_side(body, functions, registers, 16) <= vectors);
         CHECK(vectors >= 1);
@@ -145,9 +145,11 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
       }
       CHECK(vectors_side_by_side(1000, functions, registers, 16) >= 1);
     }
-  CHECK(vectors_side_by_side(40, true, 1, 32) == 4);       // but for those that wait for one or two functions, where registers allow
+  CHECK(vectors_side_by_side(40, true, 1, 32) == 4);       // but for those that wait for one to three functions, where registers allow
   CHECK(vectors_side_by_side(40, true, 1, 16) == 2);
   CHECK(vectors_side_by_side(40, true, 2, 32) == 2);
+  CHECK(vectors_side_by_side(90, true, 1, 32) == 4);
+  CHECK(vectors_side_by_side(130, true, 1, 32) == 2);
   CHECK(elements_together(4, false, 4096) > elements_together(4, true, 4096));
   CHECK(elements_together(4, true, 4096) > elements_together(25, true, 4096));
   CHECK(elements_together(4, true, 4096, 12) > elements_together(4, true, 4096, 8));

@@ -67,7 +67,7 @@ TEST_CASE("axes without a gap merge; a column of values along the root runs as v
   %2: f32[i:n] = log1p(%1[i])
   %3: f32[i:n] = multiply(%2[i], %y[i])
 })", {{"n", 5000}, {"m", 20}});
-  CHECK(says(block, " blocks what rows have once costs 39 beside "));
+  CHECK(says(block, " blocks what rows have once costs 49 beside "));
   CHECK(says(block, ": as vectors over 64 rows\n"));
   CHECK(says(block, ", 4 elements of i together\n"));
 }
