@@ -190,8 +190,8 @@ void KernelEmitter::emit_blocks(const Loop& loop) {
   close_folds(loop, whole);
 }
 
-// The root: units [begin, end) of this slice.
-void KernelEmitter::emit_units(const Loop& root) {
+// The root: units [begin, end) of this slice. Returns how many go together.
+Index KernelEmitter::emit_units(const Loop& root) {
   const int axis = root.var.axis;
   Value *begin = function_->getArg(2), *end = function_->getArg(3);
   Value* extent = size(program_.axes[static_cast<std::size_t>(axis)].extent);
@@ -207,13 +207,16 @@ void KernelEmitter::emit_units(const Loop& root) {
   if (flat && loops == 1) {
     tile_from(begin, end);
     emit_items(root);
-    return;
+    return 1;
   }
   make_early_tables({&root});
   Value* rest = begin;
+  Index several = 1;
   if (root.var.part == Part::element) {
     const Outer outer = outer_of(root);
-    rest = emit_several(root, outer, together(root, outer), {begin, end});
+    const Together how = together(root, outer);
+    rest = emit_several(root, outer, how, {begin, end});
+    several = how == Together::tiles ? tile_elements(outer) : how == Together::squares ? lane_count : 1;
   }
   for_range(rest, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;
@@ -221,6 +224,7 @@ void KernelEmitter::emit_units(const Loop& root) {
     else axis_index_[static_cast<std::size_t>(axis)] = unit;
     emit_items(root);
   });
+  return several;
 }
 
 namespace {
@@ -247,7 +251,7 @@ void KernelEmitter::emit_run() {
   if (program_.root.mark == Mark::once) {
     emit_items(program_.root);
   } else {
-    emit_units(program_.root);
+    stage.together = emit_units(program_.root);
     finish_streams();
     const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
     bool merged = false;

@@ -49,7 +49,7 @@ class KernelEmitter : private LoopChoices {
   void end_function();
   void emit_run();
   void emit_merge();
-  void emit_units(const Loop& root);
+  Index emit_units(const Loop& root);
   void emit_item(const Item& item);
   void emit_serial(const Loop& loop);
   Value* emit_several(const Loop& loop, const Outer& outer, Together how, Range range);

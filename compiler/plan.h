@@ -48,6 +48,7 @@ struct StagePlan {
   std::string symbol;                   // of the machine code
   std::string name;
   int units = -1, work = -1, scratch = -1;
+  Index together = 1;                   // units
   std::vector<LoopCode> loops;          // in order
 };
 

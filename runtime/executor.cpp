@@ -60,7 +60,7 @@ void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* si
   if (wanted == 1) return run_slice(stage, slots, sizes, 0, units);
   std::call_once(started_, [&] { pool_ = std::make_unique<ThreadPool>(threads_); });
   pool_->run(units, std::max<Index>(1, costs_.slice_from / unit_work),
-             [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); }, wanted);
+             [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); }, wanted, stage.together);
 }
 
 bool ThreadExecutor::only_calls(const Stage& stage, const Index* sizes) const {

@@ -66,15 +66,12 @@ ThreadPool::ThreadPool(int threads) : threads_(threads) {
 
 ThreadPool::~ThreadPool() = default;
 
-void ThreadPool::run(Index units, Index smallest, Index wanted, Call call, const void* context) const {
+void ThreadPool::run(Index units, Index smallest, Index multiple, Index wanted, Call call, const void* context) const {
   if (units <= 0) return;
-  smallest = std::max<Index>(smallest, 1);
+  smallest = std::max({smallest, multiple, Index{1}});
   const Index slices = (units + smallest - 1) / smallest;
   const int helpers = static_cast<int>(std::min({Index{threads_}, slices, wanted})) - 1;
   if (helpers <= 0) return call(context, 0, units);
-  // Loops work on tiles of up to sixteen units; those that a slice begins or ends amid would go one by one.
-  constexpr Index tile = 16, tiles_each = 16;
-  const Index multiple = units >= tile * tiles_each * (helpers + 1) ? tile : 1;
   Job* job = new Job{units, smallest, multiple, 2 * Index{helpers + 1}, call, context, {}, {}, helpers + 1};
   for (int i = 0; i < helpers; ++i)
     workers_->pool.Schedule([job] {

@@ -35,11 +35,16 @@ TEST_CASE("slices are not smaller than asked for, except the last") {
   CHECK(small <= 1);
 }
 
-TEST_CASE("of many units, slices begin at multiples of sixteen") {
+TEST_CASE("slices begin at the multiples that are asked for") {
   const ThreadPool pool(2);
-  std::atomic<int> amid{0};
-  pool.run(4099, 1, [&](Index begin, Index) { amid += begin % 16 != 0; });
-  CHECK(amid == 0);
+  for (const Index multiple : {1, 4, 16})
+    for (const Index units : {3, 40, 4099}) {
+      std::atomic<int> amid{0};
+      std::atomic<Index> total{0};
+      pool.run(units, 3, [&](Index begin, Index end) { amid += begin % multiple != 0, total += end - begin; }, 2, multiple);
+      CHECK(amid == 0);
+      CHECK(total == units);
+    }
 }
 
 TEST_CASE("no more threads take part than wanted") {

@@ -30,6 +30,7 @@ struct Stage {
   int unit_work = -1;      // index into sizes of the estimated cost of a unit in nanoseconds; -1: unknown, small
   int scratch = -1;        // index into sizes of the scratch bytes a thread needs; -1: none
   std::string name;        // for reports
+  Index together = 1;      // units that the code works on together: a slice that begins amid them is slower
 };
 
 struct Kernel {

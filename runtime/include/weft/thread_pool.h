@@ -23,17 +23,16 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return threads_; }
-  // Calls work(begin, end) on disjoint slices that cover [0, units) once, on at most `wanted` threads. Slices of many units begin at
-  // multiples of sixteen.
-  template <class Work> void run(Index units, Index smallest, const Work& work, Index wanted = 1 << 20) const {
-    run(units, smallest, wanted, [](const void* context, Index begin, Index end) {
+  // Calls work(begin, end) on disjoint slices that cover [0, units) once, on at most `wanted` threads. They begin at multiples of `multiple`.
+  template <class Work> void run(Index units, Index smallest, const Work& work, Index wanted = 1 << 20, Index multiple = 1) const {
+    run(units, smallest, multiple, wanted, [](const void* context, Index begin, Index end) {
       (*static_cast<const Work*>(context))(begin, end);
     }, &work);
   }
 
  private:
   using Call = void (*)(const void* context, Index begin, Index end);
-  void run(Index units, Index smallest, Index wanted, Call call, const void* context) const;
+  void run(Index units, Index smallest, Index multiple, Index wanted, Call call, const void* context) const;
   struct Workers;
   int threads_;
   std::unique_ptr<Workers> workers_;
