@@ -94,7 +94,7 @@ inline constexpr double erf_f64[16][16] = {
 
 // exp(x^2) erfc(x) in intervals that are quarters of the powers of two of x + 1; rows are the middle, the value there in two parts, then
 // powers 1, 2, ...
-inline constexpr double erfc_pieces[9][16] = {
+inline constexpr double erfc_f32[9][16] = {
     {0x1p-3, 0x1.8p-2, 0x1.4p-1, 0x1.cp-1, 0x1.4p0, 0x1.cp0, 0x1.2p1, 0x1.6p1, 0x1.cp1, 0x1.2p2, 0x1.6p2, 0x1.ap2,
      0x1p3, 0x1.4p3, 0, 0},
     {0x1.bf16fp-1, 0x1.5f28aep-1, 0x1.1d16b6p-1, 0x1.db747ep-2, 0x1.78a692p-2, 0x1.23cfc2p-2, 0x1.d94446p-3,
