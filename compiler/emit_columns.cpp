@@ -29,7 +29,6 @@ Value* KernelEmitter::stride_along(int number_of_buffer, const std::vector<Subsc
 void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   const Loop& lanes = *outer.loops[0];
   const int axis = lanes.var.axis;
-  const Range along = range_of(axis);
   relies_on_one_leaf(rows.var.axis);
   as_copies({.thin = true}, [&] { open_folds(rows, false); });       // one row of results
   estimates_roots_ = estimates_roots(lanes);
@@ -39,19 +38,11 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   std::map<const void*, Value*> strides;
   for (const Item& item : lanes.body)
     if (auto* load = std::get_if<Load>(&item)) strides[&item] = stride_along(load->buffer, load->at, rows.var.axis);
-  const int steps = columns_at_once(outer), stride = steps * lane_count;
+  const int steps = columns_at_once(outer);
   as_copies({.down_columns = true}, [&] {
     note_code(lanes, steps, false);
     around_lanes([&] {
-      const bool exact = relies_on_whole(axis, stride);
-      Value* rest = exact ? along.end : b_.CreateSub(along.end, b_.CreateURem(b_.CreateSub(along.end, along.begin), number(stride)));
-      for_range(along.begin, rest, stride, "columns", [&](Value* index) { emit_column(rows, lanes, strides, index, steps, {}); });
-      if (exact) return;
-      for_range(rest, along.end, lane_count, "rest", [&](Value* index) {
-        part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(along.end, index), number(lane_count));
-        emit_column(rows, lanes, strides, index, 1, first_lanes(part_, 1));
-        part_ = nullptr;
-      });
+      in_steps(axis, steps, "columns", [&](Value* index, int count, const Masks& masks) { emit_column(rows, lanes, strides, index, count, masks); });
     });
   });
   axis_index_[static_cast<std::size_t>(rows.var.axis)] = nullptr;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
 
 #include "emit.h"
 #include "emit_lane.h"
@@ -60,6 +61,7 @@ class KernelEmitter : private LoopChoices {
   void emit_blocks(const Loop& loop);
   template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body, bool some = false);
   template <class Body> void if_then(Value* condition, const char* name, Body body);
+  template <class Body> void in_steps(int axis, int steps, const char* name, Body body);
   Range range_of(int axis);
 
   // emit_outline.cpp: bodies, in pieces if they are large; long functions, called if there are many
@@ -316,6 +318,21 @@ class KernelEmitter : private LoopChoices {
   std::vector<LoopCode> codes_;                 // of the vector loops so far
   std::set<const Loop*> noted_;
 };
+
+// body(index, steps, no masks) for whole steps of so many vectors of the axis' range, then body(index, 1, masks) for what is left.
+template <class Body> void KernelEmitter::in_steps(int axis, int steps, const char* name, Body body) {
+  const Range along = range_of(axis);
+  const Index stride = Index{steps} * lane_count;
+  const bool exact = relies_on_whole(axis, stride);
+  Value* whole = exact ? along.end : b_.CreateSub(along.end, b_.CreateURem(b_.CreateSub(along.end, along.begin), number(stride)));
+  for_range(along.begin, whole, stride, name, [&](Value* index) { body(index, steps, Masks{}); });
+  if (exact) return;
+  for_range(whole, along.end, lane_count, "rest", [&](Value* index) {
+    part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(along.end, index), number(lane_count));
+    body(index, 1, first_lanes(part_, 1));
+    part_ = nullptr;
+  });
+}
 
 // body(), as each of the copies that run side by side.
 template <class Body> void KernelEmitter::each_copy(Body body) {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include <llvm/IR/Intrinsics.h>
-
 #include "emit_kernel.h"
 #include "transpose.h"
 
@@ -91,22 +89,12 @@ void KernelEmitter::emit_squares(const Loop& outer, const Loop& lanes, Value* fi
 // The range, in whole tiles; returns where the rest begins.
 Value* KernelEmitter::emit_rolled_tiles(const Loop& outer, const Loop& lanes, Range range) {
   Value* rest = end_of_whole(outer.var.axis, range, lane_count);
-  const Range along = range_of(lanes.var.axis);
   const int steps = interleave(lanes);
-  const bool exact = relies_on_whole(lanes.var.axis, steps * lane_count);
-  Value* left = b_.CreateURem(b_.CreateSub(along.end, along.begin), number(steps * lane_count));
-  Value* whole = exact ? along.end : b_.CreateSub(along.end, left);
   as_copies({.tiled_by = outer.var.axis}, [&] {
     note_code(lanes, steps, false);
     for_range(range.begin, rest, lane_count, "tile", [&](Value* first) {
       const auto squares = squares_of(outer, lanes, first, steps);
-      for_range(along.begin, whole, steps * lane_count, "squares", [&](Value* index) { emit_squares(outer, lanes, first, squares, index, steps, {}); });
-      if (exact) return;
-      for_range(whole, along.end, lane_count, "part", [&](Value* index) {
-        part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(along.end, index), number(lane_count));
-        emit_squares(outer, lanes, first, squares, index, 1, first_lanes(part_, 1));
-        part_ = nullptr;
-      });
+      in_steps(lanes.var.axis, steps, "squares", [&](Value* index, int count, const Masks& masks) { emit_squares(outer, lanes, first, squares, index, count, masks); });
     });
   });
   return rest;

@@ -13,26 +13,15 @@ using llvm::Value;
 Value* KernelEmitter::emit_tile_blocks(const Loop& outer, Range range, int elements) {
   constexpr Index block = 64;
   const Loop& lanes = *outer_of(outer).loops[0];
-  const int axis = lanes.var.axis;
-  const Range along = range_of(axis);
   Value* rest = end_of_whole(outer.var.axis, range, elements);
-  const bool exact = relies_on_whole(axis, lane_count);
-  Value* whole = exact ? along.end : b_.CreateSub(along.end, b_.CreateURem(b_.CreateSub(along.end, along.begin), number(lane_count)));
   estimates_roots_ = estimates_roots(lanes);
   as_copies({.tiled_by = outer.var.axis, .swept = true}, [&] {
     for_range(range.begin, rest, block, "block", [&](Value* start) {
       Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(block)), rest);
-      const auto sweep = [&](Value* index, const Masks& masks) {
+      in_steps(lanes.var.axis, 1, "step", [&](Value* index, int, const Masks& masks) {
         for_range(start, end, elements, "tile", [&](Value* first) {
           emit_together(outer, first, elements, 1, nullptr, [&](const Loop& loop) { emit_tile_step(loop, index, masks); });
         });
-      };
-      for_range(along.begin, whole, lane_count, "step", [&](Value* index) { sweep(index, {}); });
-      if (exact) return;
-      for_range(whole, along.end, lane_count, "rest", [&](Value* index) {
-        part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(along.end, index), number(lane_count));
-        sweep(index, first_lanes(part_, 1));
-        part_ = nullptr;
       });
     });
   });
