@@ -135,6 +135,7 @@ class KernelEmitter : private LoopChoices {
     int tiled_by = -1;                          // neighbours along this axis of the outer loop; operands that lie across are transposed
     bool thin = false;                          // all elements of a fold
     bool swept = false;                         // tiles in blocks: the next step of the vector loop is many tiles later
+    bool rolled = false;                        // one body for all of them, one after the other
     bool down_columns = false;                  // whoever emits the body adds to the folds
     const Loop* taker = nullptr;                // takes what they fold ..
     bool taken_past_caches = false;             // .. and stores it past the caches

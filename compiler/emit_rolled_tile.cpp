@@ -90,7 +90,7 @@ void KernelEmitter::emit_squares(const Loop& outer, const Loop& lanes, Value* fi
 Value* KernelEmitter::emit_rolled_tiles(const Loop& outer, const Loop& lanes, Range range) {
   Value* rest = end_of_whole(outer.var.axis, range, lane_count);
   const int steps = interleave(lanes);
-  as_copies({.tiled_by = outer.var.axis}, [&] {
+  as_copies({.tiled_by = outer.var.axis, .rolled = true}, [&] {
     note_code(lanes, steps, false);
     for_range(range.begin, rest, lane_count, "tile", [&](Value* first) {
       const auto squares = squares_of(outer, lanes, first, steps);

@@ -109,6 +109,16 @@ TEST_CASE("large bodies go through squares in memory: operands and results that 
     }
 }
 
+TEST_CASE("squares go side by side where vectors do, of any number of elements") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"m", "n"}), y = g.input("y", f32, {"n", "m"});
+  const Function f = compile({tanh(transpose(x) * 0.01) * y}, {x, y}, {.threads = 1, .verify = true});
+  for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{64, 128}, {16, 64}, {64, 100}, {40, 63}, {33, 129}, {7, 64}})
+    same_bits(f, {counted(f32, {m, n}), counted(f32, {n, m})});
+  f({counted(f32, {128, 64}), counted(f32, {64, 128})});
+  CHECK(f.report().find(" vectors side by side, squares of 16 elements of i transposed in memory\n") != std::string::npos);
+}
+
 TEST_CASE("folds over the rows of a large body go on from square to square") {
   for (DType dtype : {f32, f64})
     for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{1, 40}, {17, 15}, {33, 17}, {50, 131}, {1030, 18}, {20, 1040}}) {
