@@ -6,7 +6,7 @@ namespace weft {
 
 Dims strides_of(const Graph& graph, const Hints& hints, NodeId id) {
   if (auto found = hints.arrays.find(id); found != hints.arrays.end()) return found->second.strides;
-  return contiguous_strides(evaluate(graph.node(id).shape(), hints.bindings), graph.node(id).order);
+  return contiguous_strides(evaluate(graph.node(id).shape(), hints.bindings), layout_of(graph, hints.turned, id));
 }
 
 std::vector<StrideClass> classes_of(const Graph& graph, const Hints& hints, NodeId id) {

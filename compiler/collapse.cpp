@@ -44,7 +44,7 @@ class Collapser {
       return strides[static_cast<std::size_t>(outer_dim)] == strides[static_cast<std::size_t>(inner_dim)] * hint(inner);
     }
     const Node& node = graph_.node(array);
-    if (node.order == Order::f) std::swap(outer_dim, inner_dim);
+    if (layout_of(graph_, hints_.turned, array) == Order::f) std::swap(outer_dim, inner_dim);
     for (int between = outer_dim + 1; between < inner_dim; ++between)
       if (!node.domain[static_cast<std::size_t>(between)].is(1)) return false;
     return outer_dim < inner_dim;

@@ -67,6 +67,7 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   for (std::size_t k = 0; k < inputs.size(); ++k) hints.arrays[graph.inputs[k]] = {inputs[k].strides()};
   for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[graph.outputs[k]] = {outputs[k].strides()};
   for (NodeId id : constant_arrays(graph)) hints.arrays[id] = {constant_array(graph.node(id)).strides()};
+  hints.turned = turned_arrays(graph, hints);
   of_key.push_back(compile_variant(graph, hints, options));
   return latest = of_key.back();
 }

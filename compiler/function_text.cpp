@@ -83,7 +83,7 @@ double Function::compile_seconds() const { return state_->compile_seconds(); }
 // How arrays of two axes and more that weft allocates lie in memory (weft/passes.h, choose_layouts).
 static std::string layouts_text(const Graph& graph, const Schedule& schedule) {
   std::string results, between;
-  const auto layout = [&](NodeId id) { return graph.node(id).rank() < 2 ? "" : concat(" ", name_of(graph, id), " ", to_text(graph.node(id).order)); };
+  const auto layout = [&](NodeId id) { return graph.node(id).rank() < 2 ? "" : concat(" ", name_of(graph, id), " ", to_text(layout_of(graph, schedule.turned, id))); };
   for (NodeId id : graph.outputs) results += layout(id);
   for (std::size_t k = 0; k < graph.size(); ++k)
     if (schedule.stored[k] && std::find(graph.outputs.begin(), graph.outputs.end(), id_of(k)) == graph.outputs.end())

@@ -44,7 +44,7 @@ int Lowering::buffer_of(NodeId array) {
   buffer.node = holder;
   buffer.dtype = node.dtype;
   buffer.extents = node.shape();
-  buffer.order = node.order;
+  buffer.order = layout_of(graph_, schedule_.turned, array);
   program_.buffers.push_back(std::move(buffer));
   return it->second;
 }

@@ -23,6 +23,7 @@ const Placed* Nest::find(NodeId id) const {
 
 Schedule make_schedule(const Graph& graph, const Hints& hints) {
   Schedule schedule;
+  schedule.turned = hints.turned;
   schedule.nests = group_nests(graph, hints, schedule.partings);
   if (schedule.nests.size() > 1) schedule.again = make_cheap_values_again(graph, hints, schedule.nests);
   schedule.stored.assign(graph.size(), false);
@@ -83,7 +84,7 @@ std::string to_text(const Graph& graph, const Schedule& schedule) {
   std::string stored;
   for (std::size_t index = 0; index < graph.size(); ++index)
     if (schedule.stored[index] && std::find(graph.outputs.begin(), graph.outputs.end(), id_of(index)) == graph.outputs.end())
-      stored += " " + Expr(const_cast<Graph&>(graph), id_of(index)).name() + (graph.node(id_of(index)).order == Order::f ? " f" : "");
+      stored += " " + Expr(const_cast<Graph&>(graph), id_of(index)).name() + (layout_of(graph, schedule.turned, id_of(index)) == Order::f ? " f" : "");
   if (!stored.empty()) out += "  arrays" + stored + "\n";
   return out + "}\n";
 }

@@ -35,7 +35,17 @@ struct Hints {
   int threads = 1;
   Machine machine = {};
   PastCaches stream = PastCaches::no;
+  std::vector<bool> turned = {};                       // see turned_arrays
 };
+
+// By node id: arrays between nests that lie the other way round than the graph says, since most bytes of the call's arrays do. None: empty.
+std::vector<bool> turned_arrays(const Graph& graph, const Hints& hints);
+
+// How the array of a node lies in memory, if it is not one of the call's.
+inline Order layout_of(const Graph& graph, const std::vector<bool>& turned, NodeId id) {
+  const Order order = graph.node(id).order;
+  return turned.empty() || !turned[id.value] ? order : order == Order::c ? Order::f : Order::c;
+}
 
 struct NestAxis {
   Extent extent;
@@ -122,6 +132,7 @@ struct Schedule {
   std::vector<bool> stored;                            // by node id: has an array (an output, or read by a later nest)
   std::vector<Parting> partings;                       // by node id
   std::vector<Again> again;
+  std::vector<bool> turned;                            // as the hints say
 };
 
 // Leaves no work to be scheduled apart from kinds apply, update and recurrence.

@@ -28,7 +28,7 @@ Index value_of(int position, const Index* sizes, Index otherwise) { return posit
 
 bool needs_scratch(const Stage& stage, const Index* sizes) { return value_of(stage.scratch, sizes, 0) > 0; }
 
-void run_slice(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end) {
+WEFT_CALLS_GENERATED_CODE void run_slice(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end) {
   const Index bytes = value_of(stage.scratch, sizes, 0);
   stage.run(slots, sizes, begin, end, bytes > 0 ? scratch_of_thread(bytes) : nullptr);
 }

@@ -44,7 +44,7 @@ inline weft::Scalar random_scalar(RandomSource& random, weft::DType dtype, Data 
     if (random.chance(30)) return Scalar::of(dtype, static_cast<std::int64_t>(random.bits()));
     const int width = static_cast<int>(8 * size_of(dtype));
     const std::int64_t lowest = is_signed_integer(dtype) ? static_cast<std::int64_t>(std::uint64_t{1} << (width - 1) | (width < 64 ? ~std::uint64_t{0} << width : 0)) : 0;
-    return Scalar::of(dtype, random.pick<std::int64_t>({lowest, lowest - 1, lowest + 1, -1, 0, 1, 2, width, width - 1, -width}));
+    return Scalar::of(dtype, random.pick<std::int64_t>({lowest, static_cast<std::int64_t>(static_cast<std::uint64_t>(lowest) - 1), lowest + 1, -1, 0, 1, 2, width, width - 1, -width}));
   }
   return Scalar::of(dtype, random.between(is_signed_integer(dtype) ? -5 : 0, 5));
 }

@@ -39,7 +39,7 @@ namespace weft {
 
 class Call {
  public:
-  void operator()() const {
+  WEFT_CALLS_GENERATED_CODE void operator()() const {
     if (kernel_) kernel_(slots_, sizes_, 0, units_, nullptr);
     else run();
   }

@@ -18,6 +18,13 @@
 
 #include <weft/shape.h>
 
+// Of functions that call generated code: before it, there is none of what clang's function sanitizer looks for, and maybe no memory.
+#ifdef __clang__
+#define WEFT_CALLS_GENERATED_CODE __attribute__((no_sanitize("function")))
+#else
+#define WEFT_CALLS_GENERATED_CODE
+#endif
+
 namespace weft {
 
 // slots: the address of element [0, .., 0] of every array; sizes: extents, strides (bytes) and derived numbers;
