@@ -47,9 +47,9 @@ std::vector<Scalar> special_values(DType dtype) {
     for (int v : {0, 1}) values.push_back(Scalar::of(dtype, v));
   } else {
     const int width = static_cast<int>(8 * size_of(dtype));
-    const std::int64_t top = static_cast<std::int64_t>(std::uint64_t{1} << (width - 1));
-    for (std::int64_t v : std::initializer_list<std::int64_t>{0, 1, 2, 3, 7, width - 1, width, top - 1, top, top + 1, -1, -2, -3, -width})
-      values.push_back(Scalar::of(dtype, v));
+    const std::uint64_t top = std::uint64_t{1} << (width - 1);
+    for (std::int64_t v : {0, 1, 2, 3, 7, width - 1, width, -1, -2, -3, -width}) values.push_back(Scalar::of(dtype, v));
+    for (std::uint64_t v : {top - 1, top, top + 1}) values.push_back(Scalar::of(dtype, static_cast<std::int64_t>(v)));
   }
   return values;
 }
