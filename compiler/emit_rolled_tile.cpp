@@ -89,7 +89,10 @@ void KernelEmitter::emit_squares(const Loop& outer, const Loop& lanes, Value* fi
 // The range, in whole tiles; returns where the rest begins.
 Value* KernelEmitter::emit_rolled_tiles(const Loop& outer, const Loop& lanes, Range range) {
   Value* rest = end_of_whole(outer.var.axis, range, lane_count);
-  const int steps = interleave(lanes);
+  // What is left over goes one square at a time, with masks: that must be little of a row.
+  const Index elements = program_.axes[static_cast<std::size_t>(lanes.var.axis)].hint;
+  int steps = interleave(lanes);
+  while (steps > 1 && elements % (steps * lane_count) != 0 && elements < 8 * steps * lane_count) steps /= 2;
   as_copies({.tiled_by = outer.var.axis, .rolled = true}, [&] {
     note_code(lanes, steps, false);
     for_range(range.begin, rest, lane_count, "tile", [&](Value* first) {

@@ -1,7 +1,11 @@
 // Arrays between nests, and those of the call. A graph is laid out before any array is seen (choose_layouts): its nodes are C unless somebody
 // says otherwise. If most of what a call reads and writes lies the other way round than the graph's nodes say, what is stored in between
 // does too: loops then run along memory everywhere. The softmax of rows of a column-major matrix takes two fifths of the time.
-#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <vector>
 
 #include "schedule.h"
 

@@ -69,7 +69,7 @@ class HostileExecutor final : public weft::Executor {
  public:
   using Executor::run;
   int threads() const override { return 2; }
-  void run(const weft::Stage& stage, void* const* slots, const weft::Index* sizes) const override {
+  WEFT_CALLS_GENERATED_CODE void run(const weft::Stage& stage, void* const* slots, const weft::Index* sizes) const override {
     const weft::Index units = stage.units < 0 ? 1 : sizes[stage.units];
     const weft::Index bytes = stage.scratch < 0 ? 0 : sizes[stage.scratch];
     constexpr weft::Index guard = 256;
