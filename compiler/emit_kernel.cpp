@@ -133,6 +133,15 @@ bool KernelEmitter::relies_on_some(int axis) {
   return true;
 }
 
+// That a call is one unit: its code need not find out which part of the axis it is given. A few cycles, which only short calls of small
+// bodies notice: for others the code a longer call would need is dearer.
+bool KernelEmitter::relies_on_one_unit(const Loop& loop) {
+  const NestAxis& root = program_.axes[static_cast<std::size_t>(program_.root.var.axis)];
+  if (loop.weight > small_body || root.known.most > std::min(program_.unit, fold_leaf)) return false;
+  plan_.relied.one_leaf(root.extent);
+  return true;
+}
+
 // The end of the part of the axis's range that `size` elements, a power of two, go into.
 Value* KernelEmitter::end_of_whole(int axis, Range range, Index size) {
   if (relies_on_whole(axis, size)) return range.end;
@@ -202,10 +211,12 @@ Index KernelEmitter::emit_units(const Loop& root) {
   // One vector loop that keeps nothing between units runs over the whole slice at once.
   bool flat = root.var.part == Part::tile && program_.folds.empty();
   int loops = 0;
+  const Loop* lanes = nullptr;
   for (const Item& item : root.body)
-    if (auto* inner = std::get_if<Loop>(&item)) ++loops, flat &= inner->mark == Mark::lanes && inner->var.axis == axis;
+    if (auto* inner = std::get_if<Loop>(&item)) ++loops, lanes = inner, flat &= inner->mark == Mark::lanes && inner->var.axis == axis;
   if (flat && loops == 1) {
-    tile_from(begin, end);
+    if (relies_on_one_unit(*lanes)) tile_ = {number(0), extent};
+    else tile_from(begin, end);
     emit_items(root);
     return 1;
   }

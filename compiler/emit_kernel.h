@@ -57,6 +57,7 @@ class KernelEmitter : private LoopChoices {
   bool relies_on_whole(int axis, Index size);
   bool relies_on_one_leaf(int axis);
   bool relies_on_some(int axis);
+  bool relies_on_one_unit(const Loop& loop);
   Value* end_of_whole(int axis, Range range, Index size);
   void emit_blocks(const Loop& loop);
   template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body, bool some = false);

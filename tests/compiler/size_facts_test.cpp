@@ -51,6 +51,22 @@ TEST_CASE("other sizes first: one variant serves all") {
   CHECK(f.compile_seconds() == seconds);
 }
 
+TEST_CASE("a short call of a small body is one slice, and longer ones are others' code") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), y = g.input("y", f32, {"n"});
+  for (const Index first : {256, 250}) {
+    const Function f = compile({x * 2 + y}, {x, y}, {.threads = 2, .verify = true});
+    same_bits(f, {counted(f32, {first}), counted(f32, {first})});
+    CHECK(relies_on(f, "n at most 1024"));
+    const double seconds = f.compile_seconds();
+    for (const Index n : {0, 64, 256, 1024}) same_bits(f, {counted(f32, {n}), counted(f32, {n})});
+    CHECK(f.compile_seconds() == seconds);
+    for (const Index n : {1, 3, 1088, 300000}) same_bits(f, {counted(f32, {n}), counted(f32, {n})});
+    CHECK_FALSE(relies_on(f, "n at most"));
+    CHECK(f.compile_seconds() > seconds);
+  }
+}
+
 TEST_CASE("code relies on what it uses alone") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"});
