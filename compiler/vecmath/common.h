@@ -20,27 +20,43 @@ V constant(const V& x, double f32, double f64) {
   return x.like(x.bits() == 32 ? f32 : f64);
 }
 
-// c[first] + c[first + step] x + c[first + 2 step] x^2 + ...
-template <LaneType V>
-V horner(const V& x, std::initializer_list<double> coefficients, int first = 0, int step = 1) {
-  const double* c = coefficients.begin();
-  int k = first + (static_cast<int>(coefficients.size()) - 1 - first) / step * step;
-  V sum = x.like(c[k]);
-  for (k -= step; k >= first; k -= step) sum = fma(sum, x, x.like(c[k]));
+// c(first) + c(first + step) x + c(first + 2 step) x^2 + ... of the coefficients c(0) to c(terms - 1).
+template <LaneType V, class Coefficient>
+V horner(const V& x, int terms, const Coefficient& c, int first = 0, int step = 1) {
+  int k = first + (terms - 1 - first) / step * step;
+  V sum = c(k);
+  for (k -= step; k >= first; k -= step) sum = fma(sum, x, c(k));
   return sum;
 }
 
 // Split into even and odd powers: one more multiply, half the dependency chain, and somewhat larger rounding errors.
-template <LaneType V>
-V split_poly(const V& x, std::initializer_list<double> coefficients) {
+template <LaneType V, class Coefficient>
+V split_poly(const V& x, int terms, const Coefficient& c) {
   const V square = x * x;
-  return fma(horner(square, coefficients, 1, 2), x, horner(square, coefficients, 0, 2));
+  return fma(horner(square, terms, c, 1, 2), x, horner(square, terms, c, 0, 2));
 }
 
-// c0 + c1 x + c2 x^2 + ... Long ones are split.
+// c(0) + c(1) x + c(2) x^2 + ... Long ones are split: `split_from` terms and more.
+inline constexpr int split_from = 11;
+template <LaneType V, class Coefficient>
+V poly(const V& x, int terms, const Coefficient& c) {
+  return terms < split_from ? horner(x, terms, c) : split_poly(x, terms, c);
+}
+
+// The same of numbers.
+template <LaneType V>
+V horner(const V& x, std::initializer_list<double> coefficients) {
+  return horner(x, static_cast<int>(coefficients.size()), [&](int k) { return x.like(coefficients.begin()[k]); });
+}
+
+template <LaneType V>
+V split_poly(const V& x, std::initializer_list<double> coefficients) {
+  return split_poly(x, static_cast<int>(coefficients.size()), [&](int k) { return x.like(coefficients.begin()[k]); });
+}
+
 template <LaneType V>
 V poly(const V& x, std::initializer_list<double> coefficients) {
-  return coefficients.size() < 11 ? horner(x, coefficients) : split_poly(x, coefficients);
+  return poly(x, static_cast<int>(coefficients.size()), [&](int k) { return x.like(coefficients.begin()[k]); });
 }
 
 // s + e = a + b exactly, for any a and b without overflow.
@@ -72,9 +88,7 @@ template <LaneType V, int terms>
 V piecewise(const V& a, const typename V::Int& index, int first, const double (&table)[terms][16], bool wraps) {
   const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16, wraps}, index); };
   const V t = a - row(0);
-  V sum = row(terms - 1);
-  for (int k = terms - 2; k > 1; --k) sum = fma(sum, t, row(k));
-  return select(index == a.int_like(first), t, row(1)) + sum;
+  return select(index == a.int_like(first), t, row(1)) + horner(t, terms - 2, [&](int k) { return row(k + 2); });
 }
 
 // The sign bit of a lane, alone.

@@ -44,16 +44,7 @@ template <LaneType V, int terms>
 V erfc_pieces(const V& x, const V& a, const typename V::Int& index, const double (&table)[terms][16]) {
   const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16}, index); };
   const V t = a - row(0);
-  // Long polynomials are split into even and odd powers.
-  const int apart = terms < 11 ? 1 : 2, powers = terms - 3;
-  const V step = apart == 1 ? t : t * t;
-  const auto every = [&](int first) {
-    int k = 3 + first + (powers - 1 - first) / apart * apart;
-    V sum = row(k);
-    for (k -= apart; k >= 3 + first; k -= apart) sum = fma(sum, step, row(k));
-    return sum;
-  };
-  const V sum = apart == 1 ? every(0) : fma(every(1), t, every(0));
+  const V sum = poly(t, terms - 3, [&](int k) { return row(k + 3); });
   V g_error = x;
   const V g = fast_two_sum(row(1), sum * t, g_error);
   const auto y = times_gauss(a, g, g_error + row(2));
