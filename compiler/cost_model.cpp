@@ -94,12 +94,11 @@ bool kept_row_fits(double bytes, double root_elements) {
 }
 
 Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads, int instructions) {
-  constexpr double first_level = 1 << 14;
   constexpr double worth_sharing = 1 << 16;      // elements
   constexpr Index units_each = 2;                // for a thread: they take turns, and one may begin late
   Index unit = fold_leaf;
   const Index least = instructions > first_level_of_code ? 512 : 64;
-  while (unit > least && static_cast<double>(unit) * row_bytes > first_level) unit /= 2;
+  while (unit > least && static_cast<double>(unit) * row_bytes > static_cast<double>(first_level_share)) unit /= 2;
   if (threads > 1 && elements >= worth_sharing)
     while (unit > 128 && extent < units_each * threads * unit) unit /= 2;
   return unit;
@@ -148,8 +147,7 @@ int equal_parts(int vectors, Index total) {
 }
 
 int elements_of_tile(int registers_each, double bytes_of_lines) {
-  constexpr double first_level = 1 << 14;
-  return registers_each > 1 && bytes_of_lines <= first_level ? 8 : 16;
+  return registers_each > 1 && bytes_of_lines <= static_cast<double>(first_level_share) ? 8 : 16;
 }
 
 int rows_together(int registers_each, int registers) { return std::clamp(registers / (2 * registers_each), 2, 4); }

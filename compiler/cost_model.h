@@ -76,6 +76,9 @@ inline constexpr double op_in_loads = 0.25;
 inline constexpr double across_in_loads = 2.5;
 inline constexpr double store_in_loads = 1.25;   // one that jumps: nothing fetches its line ahead
 
+// What one loop may keep of the first level, half of the smallest in use (32 KiB): the rest is for what passes through.
+inline constexpr Index first_level_share = 1 << 14;
+
 // Why an axis is a poor root. A root that is also the vector axis, and not the only axis, breaks rows into tiles. A folded one needs
 // partial results, which may be large, and several leaves to be parallel. One of few elements cannot be split over threads; if they are
 // neighbours in memory, each of them reads all lines again.
