@@ -49,11 +49,15 @@ struct Costs {
       if (node.kind == Kind::apply && op_cost(node.op) >= long_function)
         for (int axis : placed.axes) if (axis >= 0) uses[static_cast<std::size_t>(axis)].functions += op_cost(node.op) * volume;
       for (int axis : carried_axes(node))
-        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0) carried[static_cast<std::size_t>(own)] += volume * node_cost(node);
+        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0 && !fills_vectors(node)) carried[static_cast<std::size_t>(own)] += volume * node_cost(node);
     }
   }
 
  private:
+  // Others along whole vectors of a row carry nothing from one to the next.
+  static bool fills_vectors(const Node& node) {
+    return node.kind == Kind::others && node.domain[static_cast<std::size_t>(carried_axes(node)[0])].constant() >= fold_slots;
+  }
   static std::string index_of(const Placed& placed, const AxisMap& map) {
     std::string text;
     for (const AxisRef& ref : map) text += concat(ref.axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(ref.axis)], " ", ref.step, " ", to_text(ref.start), ",");
@@ -126,13 +130,19 @@ void keep_visiting_order(const Graph& graph, Nest& nest) {
   nest.lanes = nest.vars.back().axis;
 }
 
+// What rows_in_place.h reads from its array.
+bool is_row_in_place(const Graph& graph, NodeId id) {
+  const std::vector<NodeId> users = graph.users(id);
+  return graph.node(id).op == Op::copy && graph.node(id).kind == Kind::apply && std::all_of(users.begin(), users.end(), [&](NodeId user) { return graph.node(user).kind == Kind::others; });
+}
+
 // Bytes, for each element of the root, of what one loop keeps for another: rows, or parts of arrays that are read again.
 double kept_bytes(const Graph& graph, const Schedule& schedule, const Nest& nest) {
   const Placement placement = place_values(graph, schedule, nest);
   double bytes = 0;
   for (std::size_t k = 0; k < nest.nodes.size(); ++k) {
     const Node& node = graph.node(nest.nodes[k].node);
-    if (placement.kept[k]) bytes += volume_of(nest.nodes[k].axes, nest.axes, static_cast<std::size_t>(node.kept)) * static_cast<double>(size_of(node.dtype));
+    if (placement.kept[k] && !is_row_in_place(graph, nest.nodes[k].node)) bytes += volume_of(nest.nodes[k].axes, nest.axes, static_cast<std::size_t>(node.kept)) * static_cast<double>(size_of(node.dtype));
   }
   return bytes / static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(nest.lanes)].hint));
 }

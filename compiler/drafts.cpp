@@ -108,7 +108,7 @@ bool Drafts::rows_fit(NodeId id, int nest, std::uint64_t roots) const {
     const NodeId made = graph_.operand(id, k);
     if (draft_of_[made.value] != nest) continue;
     const std::vector<int>& axes = placed(made).axes;
-    const bool in_one_loop = reads_in_place(graph_, id, k, axes) && !(both_ways && directions_[made.value] != Direction::any);
+    const bool in_one_loop = graph_.node(id).kind != Kind::others && reads_in_place(graph_, id, k, axes) && !(both_ways && directions_[made.value] != Direction::any);
     if (!in_one_loop && !row_fits(drafts_[static_cast<std::size_t>(nest)], made, axes, roots)) return false;
   }
   return true;
@@ -117,7 +117,7 @@ bool Drafts::rows_fit(NodeId id, int nest, std::uint64_t roots) const {
 // The loops of a scan run as it does, and what reads its values in place shares them.
 Drafts::Direction Drafts::direction_of(NodeId id, int nest) const {
   const Node& node = graph_.node(id);
-  Direction found = Direction::any;
+  Direction found = node.kind == Kind::others ? Direction::both : Direction::any;
   if (node.kind == Kind::recurrence && node.mode == Mode::scan) found = std::get<Recurring>(node.payload).backwards ? Direction::backwards : Direction::forwards;
   for (int k = 0; k < graph_.arity(id); ++k) {
     const NodeId made = graph_.operand(id, k);

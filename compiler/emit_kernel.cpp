@@ -60,6 +60,7 @@ void KernelEmitter::begin_function(const std::string& name) {
   folds_.assign(program_.folds.size(), {});
   fetches_.assign(program_.buffers.size(), {});
   early_tables_.clear();
+  hold_rows();
 }
 
 void KernelEmitter::end_function() {
@@ -94,6 +95,8 @@ void KernelEmitter::emit_item(const Item& item) {
   } else if (auto* write = std::get_if<WriteState>(&item)) {
     const DType dtype = program_.folds[static_cast<std::size_t>(write->fold)].dtype;
     b_.CreateStore(to_memory(scalar(write->value), dtype), folds_[static_cast<std::size_t>(write->fold)].cell);
+  } else if (auto* others = std::get_if<Others>(&item)) {
+    emit_others(*others);
   } else {
     const auto& accumulate = std::get<Accumulate>(item);
     const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate.fold)];

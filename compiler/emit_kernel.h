@@ -112,6 +112,7 @@ class KernelEmitter : private LoopChoices {
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
+  static llvm::AllocaInst* held_cell(const LaneAccess& access, Value* index, int step);
   Value* any_address(const LaneAccess& access, Value* index, int step);
   void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
   Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
@@ -238,6 +239,20 @@ class KernelEmitter : private LoopChoices {
   bool sums_in_registers(const Loop& loop) const;
   void end_leaves_together(const Loop& loop);
 
+  // emit_others.cpp
+  Value* product(DType dtype, Value* a, Value* b);
+  std::vector<Value*> others_in_slot(DType dtype, const std::vector<Value*>& elements, Value*& all);
+  std::vector<Value*> others_along_lanes(DType dtype, const std::vector<Value*>& row, Value*& all);
+  std::vector<Value*> others_across_lanes(DType dtype, const std::vector<Value*>& row, Value*& total);
+  Value* exchange_lanes(Value* vector, int distance);
+  void emit_others(const Others& item);
+  std::pair<LaneAccess, LaneAccess> others_access(const Others& item, int lanes);
+  void open_others(const Others& item, int lanes);
+  void emit_lane_others(const Others& item, Value* index, int steps, const Masks& masks);
+  void hold_rows();
+  bool moves_held_row(const Loop& loop) const;
+  void emit_held_row(const Loop& loop);
+
   // emit_extreme.cpp
   void open_extreme(const Fold& fold, FoldState& state);
   void start_extreme(const Fold& fold, const FoldState& state);
@@ -293,6 +308,8 @@ class KernelEmitter : private LoopChoices {
   std::map<std::string, InvariantDivisor> divisors_;   // by argument, likewise
   llvm::Instruction* before_lanes_ = nullptr;
   std::unordered_map<const void*, LaneAccess> accesses_;
+  std::unordered_map<const void*, std::vector<std::pair<LaneAccess, LaneAccess>>> others_accesses_;   // by Others: of each element along its row
+  std::map<int, std::vector<llvm::AllocaInst*>> held_rows_;  // by buffer: rows in registers
   std::vector<JamCopy> jam_;                    // empty outside such a loop
   std::size_t jam_copy_ = 0;
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy

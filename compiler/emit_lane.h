@@ -17,6 +17,7 @@ struct LaneAccess {
   Index period = 0;                     // > 0: of so many elements, over and over
   StrideClass lane = StrideClass::unit;
   bool stream = false;                  // whole vectors are stored past the caches
+  const std::vector<llvm::AllocaInst*>* cells = nullptr;   // its vectors, if they stay in registers
   bool own = false;                     // memory of this loop's own, longer than its elements: moved in whole vectors, always
 };
 

@@ -51,6 +51,10 @@ bool KernelEmitter::row_is_near(int buffer, int axis) const {
 LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
   LaneAccess access;
+  if (const auto held = held_rows_.find(number_of_buffer); held != held_rows_.end()) {
+    access.cells = &held->second;
+    return access;
+  }
   access.base = address(number_of_buffer, at, axis);
   access.lane = lane_class(number_of_buffer, at, axis);
   for (std::size_t d = 0; d < at.size(); ++d) {
@@ -117,7 +121,13 @@ void KernelEmitter::store_part(Value* value, Value* at, DType dtype, Value* mask
   move_part(at, cell, dtype, mask, backwards);
 }
 
+// The vector of a row in registers that an index, which is known, and a step name.
+llvm::AllocaInst* KernelEmitter::held_cell(const LaneAccess& access, Value* index, int step) {
+  return access.cells->at(static_cast<std::size_t>(llvm::cast<llvm::ConstantInt>(index)->getSExtValue() / lane_count + step));
+}
+
 Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {
+  if (access.cells) return b_.CreateLoad(register_type(context_, dtype, lane_count), held_cell(access, index, step));
   if (access.own) mask = nullptr;
   const llvm::Align align(size_of(dtype));
   if (access.period > 0) return repeated_load(access, dtype, b_.CreateAdd(index, number(step * lane_count)));
@@ -141,6 +151,10 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
 }
 
 void KernelEmitter::lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value) {
+  if (access.cells) {
+    b_.CreateStore(value, held_cell(access, index, step));
+    return;
+  }
   WEFT_ASSERT(access.lane != StrideClass::zero, "a store cannot hit one element from all lanes");
   const llvm::Align align(size_of(dtype));
   if (access.own) mask = nullptr;
@@ -214,6 +228,8 @@ void KernelEmitter::open_accesses(const Loop& loop) {
         accesses_[&item].next_is_near = row_is_near(load->buffer, axis);
       }
       if (load->guarded) base_of(load->buffer);
+    } else if (auto* others = std::get_if<Others>(&item)) {
+      open_others(*others, axis);
     } else if (auto* store = std::get_if<Store>(&item)) {
       LaneAccess access = lane_access(store->buffer, store->at, axis);
       access.stream = streams(*store, access, axis);

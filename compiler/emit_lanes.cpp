@@ -152,6 +152,8 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
     } else if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.down_columns) {
       auto access = accesses_.find(key);
       emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, masks);
+    } else if (auto* others = std::get_if<Others>(&item)) {
+      emit_lane_others(*others, index, steps, masks);
     } else if (auto* store = std::get_if<Store>(&item)) {
       const DType dtype = program_.buffers[static_cast<std::size_t>(store->buffer)].dtype;
       if (copies_.tiled_by >= 0 && lies_across(item, copies_.tiled_by, loop.var.axis)) {
@@ -212,6 +214,7 @@ Masks KernelEmitter::first_lanes(Value* count, int steps) {
 }
 
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
+  if (moves_held_row(loop)) return emit_held_row(loop);
   const int steps = steps_of(loop), stride = steps * lane_count;
   WEFT_ASSERT(steps <= most_vectors, "rows end with room for so many vectors");
   const auto bytes = jam_.empty() ? byte_function(loop) : std::nullopt;

@@ -42,8 +42,10 @@ void collect(const Program& program, const Item& item, Uses& uses) {
   } else if (auto* written = std::get_if<WriteState>(&item)) {
     uses.folds.insert(written->fold);
     read(written->value);
-  } else {
-    read(std::get<Store>(item).value);
+  } else if (auto* store = std::get_if<Store>(&item)) {
+    read(store->value);
+  } else if (auto* others = std::get_if<Others>(&item); others->total >= 0) {
+    uses.made.insert(others->total);
   }
 }
 

@@ -13,7 +13,7 @@ using llvm::Value;
 bool KernelEmitter::shares_body(const Loop& loop) const {
   if (loop.weight <= twice_emitted || loop.weight > masked_only || !jam_.empty()) return false;
   return std::all_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
-    if (auto* load = std::get_if<Load>(&item); load && load->guarded) return false;
+    if (auto* load = std::get_if<Load>(&item); (load && load->guarded) || std::holds_alternative<Others>(item)) return false;
     if (auto* accumulate = std::get_if<Accumulate>(&item)) return program_.folds[static_cast<std::size_t>(accumulate->fold)].axis == loop.var.axis;
     const auto access = accesses_.find(&item);
     return access == accesses_.end() || access->second.lane == StrideClass::unit || access->second.lane == StrideClass::zero || access->second.period > 0;

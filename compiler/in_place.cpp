@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-// Loads and stores of a program, in order, and whether its loops are one inside the other.
+// Loads and stores of a program, in order, and whether its loops are one inside the other and read one element at a time.
 struct Accesses {
   std::vector<std::pair<int, const Load*>> loads;
   std::vector<std::pair<int, const Store*>> stores;
@@ -20,6 +20,7 @@ void collect(const Loop& loop, Accesses& out) {
     if (auto* nested = std::get_if<Loop>(&item)) ++inner, collect(*nested, out);
     else if (auto* load = std::get_if<Load>(&item)) out.loads.emplace_back(out.count++, load);
     else if (auto* store = std::get_if<Store>(&item)) out.stores.emplace_back(out.count++, store);
+    else if (std::holds_alternative<Others>(item)) out.one_path = false;
   }
   out.one_path &= inner <= 1;
 }

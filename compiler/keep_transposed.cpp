@@ -27,7 +27,7 @@ class Keeper {
     if (root.mark != Mark::units || root.var.part != Part::tile || program_.block > 0) return;
     for (std::size_t k = 0; k < root.body.size(); ++k) {
       if (auto* loop = std::get_if<Loop>(&root.body[k])) find(*loop, {}, k);
-      else if (auto* store = std::get_if<Store>(&root.body[k])) written_.insert(store->buffer);
+      else note_written(root.body[k]);
     }
     for (auto& [buffer, uses] : uses_) {
       const Use& first = uses.front();
@@ -39,10 +39,15 @@ class Keeper {
  private:
   static Load& load_of(const Use& use) { return std::get<Load>(use.lanes->body[use.item]); }
 
+  void note_written(const Item& item) {
+    if (auto* store = std::get_if<Store>(&item)) written_.insert(store->buffer);
+    if (auto* others = std::get_if<Others>(&item)) written_.insert(others->to);
+  }
+
   void find(Loop& loop, std::vector<int> path, std::size_t within) {
     if (loop.mark == Mark::lanes && loop.var.axis == root_axis_) {
       for (std::size_t k = 0; k < loop.body.size(); ++k) {
-        if (auto* store = std::get_if<Store>(&loop.body[k])) written_.insert(store->buffer);
+        note_written(loop.body[k]);
         const bool is_across = std::any_of(path.begin(), path.end(), [&](int axis) { return choices_.lies_across(loop.body[k], axis, root_axis_) != 0; });
         if (auto* load = std::get_if<Load>(&loop.body[k]); load && is_across) uses_[load->buffer].push_back({&loop, k, within, is_whole(*load, path)});
       }
@@ -51,7 +56,7 @@ class Keeper {
     path.push_back(loop.var.axis);
     for (Item& item : loop.body) {
       if (auto* inner = std::get_if<Loop>(&item)) find(*inner, path, within);
-      else if (auto* store = std::get_if<Store>(&item)) written_.insert(store->buffer);
+      else note_written(item);
     }
   }
 

@@ -61,6 +61,7 @@ StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subs
 // How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a
 // larger step leaves over is masked.
 int LoopChoices::interleave(const Loop& loop) const {
+  if (std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Others>(item); })) return 1;       // rows across it fill the registers
   const int wanted = latency_steps(loop);
   int repetition = 1;                   // vectors until all repeating operands begin anew
   for (const Item& item : loop.body)
@@ -179,6 +180,7 @@ std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
   for (const Item& item : outer.body) {
     if (auto* loop = std::get_if<Loop>(&item)) {
       if (loop->mark != Mark::lanes || (!loops.empty() && loop->var.axis != loops[0]->var.axis)) return {};
+      if (std::any_of(loop->body.begin(), loop->body.end(), [](const Item& each) { return std::holds_alternative<Others>(each); })) return {};
       loops.push_back(loop);
       shared |= std::any_of(loop->body.begin(), loop->body.end(), shared_row);
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {

@@ -60,6 +60,7 @@ class LoopChoices {
   bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it
   bool fits_one_leaf(int axis) const;           // of a fold
   int lies_across(const Item& item, int outer, int lanes) const;
+  bool lies_along(int buffer, const std::vector<Subscript>& at, int lanes) const { return lane_class(buffer, at, lanes) == StrideClass::unit; }
 
  protected:
   StrideClass class_of(const Buffer& buffer, std::size_t dim) const;

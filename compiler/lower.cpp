@@ -24,7 +24,12 @@ Program Lowering::run() {
   for (std::size_t k = 0; k < nest_.nodes.size(); ++k) {
     const Node& node = graph_.node(nest_.nodes[k].node);
     if (node.kind == Kind::recurrence) recurrence_places_.push_back(static_cast<int>(k));
-    else if (node.mode == Mode::accumulate) fold_places_.push_back(static_cast<int>(k));
+    if (const int fold = node.kind == Kind::others ? total_of(static_cast<int>(k)) : -1; fold >= 0) totals_[static_cast<int>(k)] = fold;
+  }
+  for (std::size_t k = 0; k < nest_.nodes.size(); ++k) {
+    const auto is_this = [&](const auto& total) { return total.second == static_cast<int>(k); };
+    if (graph_.node(nest_.nodes[k].node).kind == Kind::apply && graph_.node(nest_.nodes[k].node).mode == Mode::accumulate && std::none_of(totals_.begin(), totals_.end(), is_this))
+      fold_places_.push_back(static_cast<int>(k));
   }
   program_.root = lower_loop(nest_.root);
   return std::move(program_);
@@ -176,10 +181,17 @@ Arg Lowering::kept_value(const Placed& user, int position, const Placed& made, i
     if (open.index == placement_.kept_above[static_cast<std::size_t>(place)]) frame = std::max(frame, &open);       // not before it is made
   if (schedule_.stored[made.node.value]) return load(*frame, made.node, buffer_of(made.node), at);
   const int row = kept_row(place);
+  return load(*frame, made.node, row, row_subscripts(user, position, place, row));
+}
+
+// Where an operand's row holds what the user reads.
+std::vector<Subscript> Lowering::row_subscripts(const Placed& user, int position, int place, int row) const {
+  const Placed& made = nest_.nodes[static_cast<std::size_t>(place)];
+  const std::vector<Subscript> at = subscripts(user, position);
   std::vector<Subscript> within;
   for (int axis : program_.buffers[static_cast<std::size_t>(row)].axes)
     within.push_back(at[static_cast<std::size_t>(std::find(made.axes.begin(), made.axes.end(), axis) - made.axes.begin())]);
-  return load(*frame, made.node, row, within);
+  return within;
 }
 
 // A value made in this nest, at the current iteration.
@@ -277,7 +289,9 @@ void Lowering::run_node(int place) {
   const Node& node = graph_.node(placed.node);
   if (!placement_.computed_in[k].contains(frames_.back().index)) return;
   if (node.kind == Kind::recurrence) return run_recurrence(place);
+  if (node.kind == Kind::others) return run_others(place);
   if (node.mode == Mode::accumulate) {
+    if (std::find(fold_places_.begin(), fold_places_.end(), place) == fold_places_.end()) return;       // a total
     Arg value;
     if (node.op == Op::copy) value = operand(placed, 0);
     else {
@@ -303,6 +317,48 @@ void Lowering::store_or_keep(int place, const Arg& value) {
     const int row = kept_row(place);
     frames_.back().loop.body.push_back(Store{row, follow(program_.buffers[static_cast<std::size_t>(row)].axes), value});
   }
+}
+
+void Lowering::run_others(int place) {
+  const Placed& placed = nest_.nodes[static_cast<std::size_t>(place)];
+  const NodeId operand = graph_.operand(placed.node, 0);
+  Others item;
+  item.axis = placed.axes[static_cast<std::size_t>(carried_axes(graph_.node(placed.node))[0])];
+  const auto found = placement_.place_of.find(operand);
+  if (found == placement_.place_of.end() || schedule_.stored[operand.value]) item.from = buffer_of(operand), item.from_at = subscripts(placed, 0);
+  else item.from = kept_row(found->second), item.from_at = row_subscripts(placed, 0, found->second, item.from);
+  if (schedule_.stored[placed.node.value]) item.to = buffer_of(placed.node), item.to_at = own_subscripts(placed);
+  else item.to = kept_row(place), item.to_at = follow(program_.buffers[static_cast<std::size_t>(item.to)].axes);
+  const auto total = totals_.find(place);
+  if (total != totals_.end()) item.total = new_value(graph_.node(placed.node).dtype);
+  const Arg product{item.total, {}};
+  frames_.back().loop.body.emplace_back(std::move(item));
+  frames_.back().loop.weight += others_cost;
+  if (total != totals_.end()) store_or_keep(total->second, product);
+}
+
+// The fold of the same elements by the same product, if nothing in the nest reads it: both have one order (weft/accumulator.h). -1: none.
+int Lowering::total_of(int place) const {
+  const Placed& placed = nest_.nodes[static_cast<std::size_t>(place)];
+  const Node& node = graph_.node(placed.node);
+  const int axis = placed.axes[static_cast<std::size_t>(carried_axes(node)[0])];
+  const auto same_elements = [&](const Placed& fold, const Placed& row, Op op) {
+    if (graph_.node(fold.node).op != op || graph_.arity(fold.node) != graph_.arity(row.node)) return false;
+    for (int k = 0; k < graph_.arity(row.node); ++k)
+      if (graph_.operand(fold.node, k) != graph_.operand(row.node, k) || subscripts(fold, k) != subscripts(row, k)) return false;
+    return true;
+  };
+  const Placed* row = nest_.find(graph_.operand(placed.node, 0));
+  if (!row || graph_.node(row->node).kind != Kind::apply) return -1;
+  for (std::size_t k = 0; k < nest_.nodes.size(); ++k) {
+    const NodeId fold = nest_.nodes[k].node;
+    const Node& other = graph_.node(fold);
+    if (other.kind != Kind::apply || other.accumulator != AccumulatorId::prod || other.dtype != node.dtype || other.domain.size() != node.domain.size() || nest_.nodes[k].axes.back() != axis) continue;
+    const bool same = same_elements(nest_.nodes[k], *row, graph_.node(row->node).op);
+    const std::vector<NodeId> users = graph_.users(fold);
+    if (same && std::none_of(users.begin(), users.end(), [&](NodeId user) { return nest_.find(user); })) return static_cast<int>(k);
+  }
+  return -1;
 }
 
 int instructions_of(const Loop& loop) {

@@ -41,6 +41,7 @@ class Lowering {
   Arg load(NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded = false);
   Arg load(Frame& frame, NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded = false);
   std::vector<Subscript> subscripts(const Placed& user, int position) const;
+  std::vector<Subscript> row_subscripts(const Placed& user, int position, int place, int row) const;
   Arg immediate(NodeId id, const Placed& user, int position);
   Arg operand(const Placed& user, int position);
   Arg value_of(int place);
@@ -52,6 +53,8 @@ class Lowering {
   void turn_round(Loop& loop, int axis) const;
   void run_node(int place);
   void store_or_keep(int place, const Arg& value);
+  void run_others(int place);
+  int total_of(int place) const;
 
   // lower_fold.cpp
   bool ends_fold(int place, int loop) const;
@@ -85,6 +88,7 @@ class Lowering {
   Placement placement_;
   std::vector<int> fold_places_, recurrence_places_;
   std::vector<int> fold_of_;
+  std::unordered_map<int, int> totals_;                         // folds that products of others make with theirs, by place of these
   std::vector<Chain> chains_;
   std::vector<int> chain_of_;                                   // by place
   Program program_;

@@ -101,14 +101,14 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
       if (!demand[k].contains(home)) weight[static_cast<std::size_t>(home)] -= op_cost(node.op);
     } else {
       p.computed_in[k] = {p.home[k]};
-      p.kept[k] = elsewhere || across[k];
+      p.kept[k] = elsewhere || across[k] || node.kind == Kind::others;
       for (int loop : demand[k]) p.kept_above[k] = common_loop(p, p.kept_above[k], loop);
     }
     for (int operand = 0; operand < graph.arity(id); ++operand) {
       auto found = p.place_of.find(graph.operand(id, operand));
       if (found == p.place_of.end()) continue;
       const auto made = static_cast<std::size_t>(found->second);
-      across[made] = across[made] || !reads_in_place(graph, id, operand, nest.nodes[made].axes);
+      across[made] = across[made] || node.kind == Kind::others || !reads_in_place(graph, id, operand, nest.nodes[made].axes);
       for (int loop : p.computed_in[k]) demand[made].insert(p.encloses(p.result_home[made], loop) ? p.result_home[made] : loop);
     }
   }

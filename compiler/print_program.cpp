@@ -84,6 +84,8 @@ class Printer {
       return name(program_.folds[static_cast<std::size_t>(accumulate->fold)].node) + " += " + arg(accumulate->value);
     if (auto* read = std::get_if<ReadState>(&item)) return "t" + std::to_string(read->result) + " = s" + std::to_string(read->fold);
     if (auto* write = std::get_if<WriteState>(&item)) return "s" + std::to_string(write->fold) + " = " + arg(write->value);
+    if (auto* others = std::get_if<Others>(&item))
+      return (others->total < 0 ? "" : "t" + std::to_string(others->total) + " = product, ") + "store " + buffer(others->to) + at(others->to_at) + " = product of others along " + axis_letter(others->axis) + " of " + buffer(others->from) + at(others->from_at);
     const auto& store = std::get<Store>(item);
     return "store " + buffer(store.buffer) + at(store.at) + " = " + arg(store.value);
   }
@@ -123,8 +125,10 @@ class Checker {
         make(read->result);
       } else if (auto* write = std::get_if<WriteState>(&item)) {
         use(write->value);
-      } else {
-        use(std::get<Store>(item).value);
+      } else if (auto* store = std::get_if<Store>(&item)) {
+        use(store->value);
+      } else if (auto* others = std::get_if<Others>(&item); others->total >= 0) {
+        make(others->total);
       }
     }
     for (int f : l.folds)

@@ -1,6 +1,6 @@
 // How each nest computes its values: the tree of loops with loads, folds, rows and stores. One Program per nest.
 //
-// Five forms: Loop, Load, Compute, Accumulate, Store; recurrences read and write their states. Values are numbered and assigned once. A value made in a loop
+// Five forms: Loop, Load, Compute, Accumulate, Store; recurrences read and write their states, and Others reads and writes whole rows. Values are numbered and assigned once. A value made in a loop
 // marked `lanes` is a vector; a value from an outer loop is a scalar, spread where a vector is needed. Every load stands
 // in the outermost loop that knows its index, so an operand of lesser rank is loaded once per iteration of its own loop.
 #pragma once
@@ -75,8 +75,15 @@ struct WriteState {
   int fold;
   Arg value;
 };
+// For each element along an axis of few elements, none of which is a loop outside, the product of the others.
+struct Others {
+  int axis;
+  int from, to;                         // buffers
+  std::vector<Subscript> from_at, to_at;
+  int total = -1;                       // the product of all, if it is wanted
+};
 struct Loop;
-using Item = std::variant<Loop, Load, Compute, Accumulate, Store, ReadState, WriteState>;
+using Item = std::variant<Loop, Load, Compute, Accumulate, Store, ReadState, WriteState, Others>;
 
 enum class Mark : std::uint8_t { once, units, block, serial, lanes };
 struct Loop {

@@ -71,6 +71,7 @@ void collect(const Loop& loop, Traffic& traffic) {
     if (auto* inner = std::get_if<Loop>(&item)) collect(*inner, traffic);
     if (auto* load = std::get_if<Load>(&item)) traffic.reads.insert(load->buffer);
     if (auto* store = std::get_if<Store>(&item)) traffic.writes.insert(store->buffer);
+    if (auto* others = std::get_if<Others>(&item)) traffic.reads.insert(others->from), traffic.writes.insert(others->to);
   }
 }
 

@@ -9,6 +9,7 @@
 namespace weft {
 
 std::vector<int> carried_axes(const Node& node) {
+  if (node.kind == Kind::others) return {std::get<Along>(node.payload).axis};
   if (node.kind != Kind::recurrence) return {};
   if (node.mode == Mode::scan) return std::get<Recurring>(node.payload).axes;
   std::vector<int> axes;

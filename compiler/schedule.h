@@ -136,7 +136,7 @@ struct Schedule {
 };
 
 // Leaves no work to be scheduled apart from kinds apply, update and recurrence.
-inline bool is_scheduled(const Node& node) { return node.kind == Kind::apply || node.kind == Kind::update || node.kind == Kind::recurrence; }
+inline bool is_scheduled(const Node& node) { return node.kind == Kind::apply || node.kind == Kind::update || node.kind == Kind::recurrence || node.kind == Kind::others; }
 
 // The node whose array holds the elements of `id`: a reshape names those of its operand (store_reshapes sees to the layout).
 inline NodeId memory_of(const Graph& graph, NodeId id) {
@@ -152,7 +152,8 @@ inline char axis_letter(int axis) { return "ijklmnopqrstuvwxyzabcdefgh"[axis % 2
 std::string to_text(const Graph& graph, const Schedule& schedule);                                   // arrays in layout F end in f
 void verify(const Graph& graph, const Schedule& schedule);                                           // throws Error(internal)
 
-// The domain axes along which a recurrence carries its states; none for other nodes. In visiting order.
+// The domain axes along which a recurrence carries its states, in visiting order, or along which each element reads all others; none for
+// other nodes.
 std::vector<int> carried_axes(const Node& node);
 
 }  // namespace weft

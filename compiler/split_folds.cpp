@@ -39,6 +39,14 @@ NodeId fold_one_by_one(Graph& to, Node node, std::vector<Operand> operands) {
   return id;
 }
 
+// What reads whole rows reads them at the index they are made at.
+void add_others(Rebuild& rebuild, NodeId id, const Node& node) {
+  Operand row = rebuild.operands(id)[0];
+  const Node& made = rebuild.to.node(row.node);
+  if (made.kind != Kind::apply || made.domain != node.domain || row.map != identity_map(node.kept)) row = Operand{rebuild.to.apply(Op::copy, node.dtype, node.domain, {row}, node.order), identity_map(node.kept)};
+  rebuild.set(id, rebuild.to.add(node, {std::move(row)}));
+}
+
 }  // namespace
 
 Graph split_folds(const Graph& graph) {
@@ -46,6 +54,10 @@ Graph split_folds(const Graph& graph) {
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const NodeId id = id_of(k);
     const Node& node = graph.node(id);
+    if (node.kind == Kind::others) {
+      add_others(rebuild, id, node);
+      continue;
+    }
     if (node.kind != Kind::apply || node.mode == Mode::broadcast) {
       rebuild.copy(id);
       continue;

@@ -85,6 +85,7 @@ class Stager {
   template <class Access> static bool touches(const Loop& loop, int buffer) {
     return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
       if (auto* inner = std::get_if<Loop>(&item)) return touches<Access>(*inner, buffer);
+      if (auto* others = std::get_if<Others>(&item)) return buffer == (std::is_same_v<Access, Load> ? others->from : others->to);
       auto* access = std::get_if<Access>(&item);
       return access && access->buffer == buffer;
     });

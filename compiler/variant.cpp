@@ -7,6 +7,7 @@
 
 #include "jit.h"
 #include "keep_transposed.h"
+#include "rows_in_place.h"
 #include "stage_across.h"
 #include "target.h"
 #include "verify_code.h"
@@ -57,6 +58,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   std::vector<Program> programs;
   for (const Nest& nest : variant->schedule.nests) {
     programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
+    use_rows_in_place(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     stage_across(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     keep_transposed(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     if (options.verify) verify(programs.back());

@@ -29,7 +29,7 @@ Graph absorb_copies(const Graph& graph) {
       }
       operands[0] = Operand{source, identity_map(rebuild.to.node(source).rank())};
     }
-    if (node.kind == Kind::apply || node.kind == Kind::recurrence) {
+    if (node.kind == Kind::apply || node.kind == Kind::recurrence || node.kind == Kind::others) {
       for (Operand& operand : operands) {
         while (is_pure_copy(rebuild.to, operand.node)) {
           Operand before = std::exchange(operand, read_through(rebuild.to, operand));

@@ -47,6 +47,7 @@ std::pair<Expr, Expr> batched(const Expr& x, const Expr& y, const Shape& lead) {
     node.kept += count;
     if (auto* places = std::get_if<AxisMap>(&node.payload)) *places = with_lead(std::move(*places), count, true);
     if (auto* fit = std::get_if<Fit>(&node.payload)) fit->target = widen(fit->target);
+    if (auto* along = std::get_if<Along>(&node.payload)) along->axis += count;
     if (auto* recurring = std::get_if<Recurring>(&node.payload))
       for (int& axis : recurring->axes) axis += count;
     copies[id_of(k)] = graph.add(std::move(node), std::move(operands));

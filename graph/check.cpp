@@ -6,6 +6,7 @@
 #include <weft/text.h>
 
 #include "maps.h"
+#include "others.h"
 #include "print.h"
 
 namespace weft {
@@ -25,6 +26,7 @@ class NodeCheck {
       WEFT_REQUIRE(operand.node.value < (id_ == NodeId{} ? graph_.size() : id_.value), usage, what(), "operands come before their users");   // G1
     if (node_.kind == Kind::apply) return check_apply();
     if (node_.kind == Kind::recurrence) return check_recurrence();
+    if (node_.kind == Kind::others) return check_others();
     if (node_.kind == Kind::fit) return check_fit();
     WEFT_REQUIRE(node_.kept == static_cast<int>(node_.domain.size()) && node_.mode == Mode::broadcast, shape, what(), "only an op folds axes");
     if (node_.kind == Kind::update) return check_update();
@@ -40,6 +42,7 @@ class NodeCheck {
       case Kind::iota: return "iota: ";
       case Kind::extent: return "extent: ";
       case Kind::update: return "update: ";
+      case Kind::others: return "others: ";
       case Kind::recurrence: return node_.mode == Mode::scan ? "scan: " : "fold: ";
       case Kind::reshape: return "reshape: ";
       case Kind::fit: return "broadcast: ";
@@ -70,6 +73,7 @@ class NodeCheck {
   void check_update() const;
   void check_mentioned() const;
   void check_recurrence() const;
+  void check_others() const;
   void check_reshape() const;
   void check_fit() const;
 
@@ -112,6 +116,7 @@ void NodeCheck::check_payload() const {
       WEFT_REQUIRE(recurring != nullptr && recurring->recurrence, usage, what(), "expected a recurrence");
       return;
     }
+    case Kind::others: WEFT_REQUIRE(std::holds_alternative<Along>(payload), usage, "others: expected an axis"); return;
     case Kind::fit: WEFT_REQUIRE(std::holds_alternative<Fit>(payload), usage, "broadcast: expected a target"); return;
     case Kind::apply:
     case Kind::reshape: return;
@@ -238,6 +243,18 @@ void NodeCheck::check_recurrence() const {
                ", not ", node_.dtype);
   WEFT_REQUIRE(node_.kept == rank || !operands_.empty(), usage, what(), "expected an operand");
   if (!(rank == node_.kept + 1 && node_.domain.back().is(1))) check_mentioned();
+}
+
+void NodeCheck::check_others() const {
+  const int rank = static_cast<int>(node_.domain.size()), axis = std::get<Along>(node_.payload).axis;
+  WEFT_REQUIRE(node_.accumulator == AccumulatorId::prod && node_.mode == Mode::broadcast, usage, "others: expected prod, got ", name_of(node_.accumulator));
+  WEFT_REQUIRE(axis >= 0 && axis < rank && node_.kept == rank, shape, "others: runs along axis ", axis, " of ", rank);
+  WEFT_REQUIRE(fits_others(node_.dtype, node_.domain[static_cast<std::size_t>(axis)]), shape, "others: expected f32 or f64 along 2 to ", most_others, " elements, got ",
+               node_.dtype, " along ", to_text(node_.domain[static_cast<std::size_t>(axis)]));
+  WEFT_REQUIRE(operands_.size() == 1, usage, "others: expected one operand, got ", operands_.size());
+  const DType got = graph_.node(operands_[0].node).dtype;
+  WEFT_REQUIRE(got == node_.dtype, dtype, "others: the operand is ", got, " but the result is ", node_.dtype, shown(0));
+  check_map(0);
 }
 
 // update: every window axis lands on one axis of the result, within its bounds where they are known.

@@ -3,6 +3,7 @@
 
 #include "grad_recurrence.h"
 #include "grad_sweep.h"
+#include "others.h"
 
 namespace weft {
 
@@ -18,6 +19,7 @@ void Sweep::run_up(const std::vector<NodeId>& ys) {
     if (!is_floating(node.dtype)) continue;
     if (node.kind == Kind::apply) add(id_of(k), tangent_of(id_of(k), node));
     if (node.kind == Kind::recurrence) add(id_of(k), tangent_of_recurrence(id_of(k), node));
+    if (node.kind == Kind::others) add(id_of(k), tangent_of_others(id_of(k), node));
     if (node.kind == Kind::reshape && adjoints_[graph_.operand(id_of(k), 0).value]) add(id_of(k), reshape_back(result(graph_.operand(id_of(k), 0)), node.shape()));
     if ((node.kind == Kind::update || node.kind == Kind::fit) && adjoints_[graph_.operand(id_of(k), 0).value]) {   // linear
       const Expr tangent = result(graph_.operand(id_of(k), 0));
@@ -66,6 +68,20 @@ Adjoint Sweep::tangent_of_recurrence(NodeId id, const Node& node) {
   }
   if (!any) return {};
   return Adjoint{Operand{recurrence_tangent(graph_, id, tangents), identity_map(node.kept)}, {}};
+}
+
+// That of a prefix times a suffix.
+Adjoint Sweep::tangent_of_others(NodeId id, const Node& node) {
+  Frame frame(graph_, numbers_, node.domain, node.dtype, node.order);
+  const auto tangent = moved(frame, id, 0);
+  if (!tangent) return {};
+  const Operand element{graph_.operand(id, 0), graph_.map(id, 0)}, along = tangent->resolved().node(node.dtype);
+  const auto [before, after, flip] = products_before_and_after(graph_, node.dtype, node.domain, {std::get<Along>(node.payload).axis}, element, node.order);
+  const AxisMap here = identity_map(node.kept);
+  const Operand before_moves{recurrence_tangent(graph_, before.id(), {along}), here};
+  const Operand after_moves{recurrence_tangent(graph_, after.id(), {Operand{along.node, compose(along.map, flip)}}), flip};
+  const Local total = Local(frame, before_moves) * Local(frame, Operand{after.id(), flip}) + Local(frame, Operand{before.id(), here}) * Local(frame, after_moves);
+  return Adjoint::of(total);
 }
 
 }  // namespace weft

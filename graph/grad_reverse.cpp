@@ -6,6 +6,7 @@
 
 #include "grad_recurrence.h"
 #include "grad_sweep.h"
+#include "others.h"
 #include "storage.h"
 
 namespace weft {
@@ -46,6 +47,7 @@ void Sweep::run_down() {
     if (visit_custom(id_of(k))) continue;
     if (node.kind == Kind::apply) visit(id_of(k), node);
     if (node.kind == Kind::recurrence) visit_recurrence(id_of(k), node);
+    if (node.kind == Kind::others) visit_others(id_of(k), node);
     if (node.kind == Kind::reshape) add(graph_.operand(id_of(k), 0), reshape_back(result(id_of(k)), graph_.node(graph_.operand(id_of(k), 0)).shape()));
     if (node.kind == Kind::fit) visit_fit(id_of(k), node);
     if (node.kind == Kind::update) add(graph_.operand(id_of(k), 0), read_back(*adjoints_[k], std::get<AxisMap>(node.payload)));
@@ -143,37 +145,44 @@ Local Sweep::share_among_ties(Frame& frame, const Node& node, const Local& g, co
   return select(tie, g / Local(frame, Operand{count, std::move(seen)}), 0.0);
 }
 
-namespace {
-
-// Emits the product of the elements before each one.
-std::shared_ptr<const Recurrence> product_before(DType dtype) {
-  auto made = std::make_shared<Recurrence>();
-  made->name = "product_before";
-  made->start = {Scalar::of(dtype, 1.0)};
-  made->step.name = "step";
-  const Expr state = made->step.input("s0", dtype, {}), x = made->step.input("x0", dtype, {});
-  made->step.outputs = {(state * x).id(), state.id()};
-  made->finish.name = "finish";
-  made->finish.outputs = {made->finish.input("s0", dtype, {}).id()};
-  return made;
-}
-
-}  // namespace
-
-// A prefix times a suffix: for each element the product of those visited before it, times that of those after it. Never
-// divides, so it is exact with zeros and where the whole product under- or overflows, and differentiable again.
+// For each element the product of all others: along few elements as one node, otherwise as that of those visited before it times that of
+// those after it. Never divides, so it is exact with zeros and where the whole product under- or overflows, and differentiable again.
 Local Sweep::product_of_others(Frame& frame, const Node& node, const Local& y) {
   const Operand element = y.node(node.dtype);
-  const auto carried = [&] {
-    std::vector<int> axes;
-    for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis) axes.push_back(axis);
-    return axes;
-  }();
-  const AxisMap flip = reversed_map(node.domain, carried);
-  const auto before = product_before(node.dtype);
-  const Expr prefix = recur_scan(graph_, before, 0, node.domain, carried, {element}, node.order);
-  const Expr suffix = recur_scan(graph_, before, 0, node.domain, carried, {Operand{element.node, compose(element.map, flip)}}, node.order);
-  return Local(frame, Operand{prefix.id(), identity_map(static_cast<int>(node.domain.size()))}) * Local(frame, Operand{suffix.id(), flip});
+  std::vector<int> carried;
+  for (int axis = node.kept; axis < static_cast<int>(node.domain.size()); ++axis) carried.push_back(axis);
+  const AxisMap here = identity_map(static_cast<int>(node.domain.size()));
+  if (carried.size() == 1 && fits_others(node.dtype, node.domain.back())) {
+    const Node& read = graph_.node(element.node);
+    const auto along = std::find(element.map.begin(), element.map.end(), AxisRef{carried[0], 0, 1});
+    const bool permutes = element.map.size() == here.size() && std::is_permutation(element.map.begin(), element.map.end(), here.begin());
+    if (!permutes) return Local(frame, Operand{weft::product_of_others(graph_, node.dtype, node.domain, carried[0], element, node.order).id(), here});
+    const Operand own{element.node, here};               // in the order of its own axes: the gradient has that too
+    const Order order = read.order;
+    return Local(frame, Operand{weft::product_of_others(graph_, node.dtype, read.shape(), static_cast<int>(along - element.map.begin()), own, order).id(), element.map});
+  }
+  const auto [before, after, flip] = products_before_and_after(graph_, node.dtype, node.domain, carried, element, node.order);
+  return Local(frame, Operand{before.id(), here}) * Local(frame, Operand{after.id(), flip});
+}
+
+// The cotangents of a prefix and a suffix, whose product the node is.
+void Sweep::visit_others(NodeId id, const Node& node) {
+  const Operand element{graph_.operand(id, 0), graph_.map(id, 0)};
+  const auto parts = products_before_and_after(graph_, node.dtype, node.domain, {std::get<Along>(node.payload).axis}, element, node.order);
+  const AxisMap here = identity_map(node.kept);
+  const Shape shape = graph_.node(element.node).shape();
+  const Order order = graph_.node(element.node).order;
+  const auto pass_on = [&](const Expr& part, const AxisMap& part_to_node, const Expr& factor, const AxisMap& factor_to_part, const AxisMap& map) {
+    Frame frame(graph_, numbers_, node.domain, node.dtype, node.order);
+    Adjoint seen = *adjoints_[id.value];
+    if (auto* operand = std::get_if<Operand>(&seen.value)) operand->map = compose(operand->map, part_to_node);
+    if (seen.mask) seen.mask->value.map = compose(seen.mask->value.map, part_to_node);
+    const Local g = seen.in(frame) * Local(frame, Operand{factor.id(), factor_to_part});
+    const auto gradient = recurrence_adjoints(graph_, part.id(), g.resolved().node(node.dtype), {true})[0];
+    if (gradient) add(element.node, pull_back(Local(frame, *gradient), map, shape, order));
+  };
+  pass_on(parts.before, here, parts.after, parts.flip, element.map);
+  pass_on(parts.after, parts.flip, parts.before, parts.flip, compose(element.map, parts.flip));
 }
 
 void Sweep::visit_recurrence(NodeId id, const Node& node) {

@@ -41,6 +41,7 @@ class Sweep {
   Local operand_local(Frame& frame, NodeId user, int position);
   void visit(NodeId id, const Node& node);
   void visit_recurrence(NodeId id, const Node& node);
+  void visit_others(NodeId id, const Node& node);
   void visit_fit(NodeId id, const Node& node);
   bool visit_custom(NodeId id);
   Local through_fold(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved);
@@ -50,6 +51,7 @@ class Sweep {
   std::optional<Local> moved(Frame& frame, NodeId user, int position);   // the tangent of an operand, where the user reads it
   Adjoint tangent_of(NodeId id, const Node& node);
   Adjoint tangent_of_recurrence(NodeId id, const Node& node);
+  Adjoint tangent_of_others(NodeId id, const Node& node);
 
   Graph& graph_;
   NumberPool numbers_;

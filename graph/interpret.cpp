@@ -101,6 +101,7 @@ class Interpreter {
       case Kind::fit: WEFT_ASSERT(false, "a fit is settled before it is interpreted"); return;
       case Kind::update: value(id) = update(value(graph_.operand(id, 0)), node); return;
       case Kind::recurrence: value(id) = recur(id, node); return;
+      case Kind::others: value(id) = others(id, node); return;
     }
   }
 
@@ -182,6 +183,18 @@ class Interpreter {
       });
       inputs.resize(states);
       if (!scans) finish(inputs)[output].store(place(line.back()));
+    });
+    return result;
+  }
+
+  Array others(NodeId id, const Node& node) {
+    const auto along = static_cast<std::size_t>(std::get<Along>(node.payload).axis);
+    Dims sizes = sizes_of(node);
+    Array result(node.dtype, sizes);
+    const std::vector<Walk> walks{walk(value(graph_.operand(id, 0)), graph_.map(id, 0), sizes.size(), bindings_), walk(result, identity_map(node.kept), sizes.size(), bindings_)};
+    const Index count = std::exchange(sizes[along], 1);
+    for_each_index(sizes, walks, 0, sizes.size(), {walks[0].origin, walks[1].origin}, [&](const std::vector<const std::byte*>& at) {
+      products_of_others(node.dtype, at[0], count, walks[0].steps[along], const_cast<std::byte*>(at[1]), walks[1].steps[along]);
     });
     return result;
   }

@@ -38,6 +38,7 @@ class Hash {
   Hash& operator()(const Recurring& recurring) {
     return (*this)(recurring.recurrence->name)(static_cast<std::size_t>(recurring.output))(recurring.axes.size())(std::size_t{recurring.backwards});
   }
+  Hash& operator()(const Along& along) { return (*this)(static_cast<std::size_t>(along.axis)); }
   Hash& operator()(std::monostate) { return *this; }
   std::size_t value() const { return value_; }
 

@@ -177,6 +177,7 @@ class Parser {
     else if (word == "extent") names_[name] = extent_node(std::move(node));
     else if (word == "reshape") names_[name] = reshape(std::move(node));
     else if (word == "update") names_[name] = update(std::move(node));
+    else if (word == "others") names_[name] = others(std::move(node));
     else if (word == "fold" || word == "scan") names_[name] = recurrence(std::move(node), word == "scan");
     else if (word == "broadcast" || word == "unbroadcast") names_[name] = fit(std::move(node), word == "broadcast");
     else names_[name] = apply(std::move(node), begin, word);
@@ -319,6 +320,29 @@ class Parser {
     return graph_.add(std::move(node), {std::move(window)});
   }
 
+  int axis_of_result() {
+    in_.skip_space();
+    const std::size_t at = in_.at();
+    const std::string letter(in_.expect_word("an axis of the result"));
+    const auto found = std::find(letters_.begin(), letters_.end(), letter);
+    if (found == letters_.end()) in_.fail_at(at, letter.size(), letter + " is not an axis of the result");
+    return static_cast<int>(found - letters_.begin());
+  }
+
+  // others(j) prod(%x[i,j])
+  NodeId others(Node node) {
+    in_.expect("(");
+    node.kind = Kind::others;
+    node.payload = Along{axis_of_result()};
+    in_.expect(")");
+    in_.skip_space();
+    const std::size_t begin = in_.at();
+    const std::string name(in_.expect_word("an accumulator"));
+    if (name != name_of(AccumulatorId::prod)) in_.fail_at(begin, name.size(), "others takes prod, not " + name);
+    node.accumulator = AccumulatorId::prod;
+    return graph_.add(std::move(node), operands(std::nullopt));
+  }
+
   // fold(j:m) ema(%x[i,j]), scan(i) sum(%x[i]), from the last element scan(-i) sum(%x[i]); ema.1 is the second value of ema
   NodeId recurrence(Node node, bool scans) {
     Recurring recurring;
@@ -330,12 +354,10 @@ class Parser {
         in_.skip_space();
         const bool backwards = in_.take("-");
         const std::size_t at = in_.at();
-        const std::string letter(in_.expect_word("an axis of the result"));
-        const auto found = std::find(letters_.begin(), letters_.end(), letter);
-        if (found == letters_.end()) in_.fail_at(at, letter.size(), letter + " is not an axis of the result");
-        if (!recurring.axes.empty() && backwards != recurring.backwards) in_.fail_at(at, letter.size(), "a scan runs backwards along all its axes or none: " + letter);
+        const int axis = axis_of_result();
+        if (!recurring.axes.empty() && backwards != recurring.backwards) in_.fail_at(at, in_.at() - at, "a scan runs backwards along all its axes or none: " + letters_[static_cast<std::size_t>(axis)]);
         recurring.backwards = backwards;
-        recurring.axes.push_back(static_cast<int>(found - letters_.begin()));
+        recurring.axes.push_back(axis);
       });
     } else {
       list(")", [&] { add_axis(node, in_.axis()); });

@@ -157,7 +157,7 @@ std::string Printer::right_side(const Node& node) const {
 
 Line Printer::line(const std::string& name, const Node& node, const std::vector<Operand>& operands) const {
   Line line;
-  line.text = name + ": " + type(node, node.kind == Kind::apply || node.kind == Kind::iota || node.kind == Kind::recurrence);
+  line.text = name + ": " + type(node, node.kind == Kind::apply || node.kind == Kind::iota || node.kind == Kind::recurrence || node.kind == Kind::others);
   if (node.kind == Kind::input) return line;
   line.text += " = ";
   if (node.kind == Kind::fit) {
@@ -169,7 +169,7 @@ Line Printer::line(const std::string& name, const Node& node, const std::vector<
     line.text += "]";
     return line;
   }
-  if (node.kind != Kind::apply && node.kind != Kind::update && node.kind != Kind::recurrence && node.kind != Kind::reshape) {
+  if (node.kind != Kind::apply && node.kind != Kind::update && node.kind != Kind::recurrence && node.kind != Kind::others && node.kind != Kind::reshape) {
     line.text += right_side(node);
     return line;
   }
@@ -180,7 +180,16 @@ Line Printer::line(const std::string& name, const Node& node, const std::vector<
     line.text += ") ";
   }
   const bool is_update = node.kind == Kind::update;
-  line.text += (is_update ? "update" : node.kind == Kind::reshape ? "reshape" : node.kind == Kind::recurrence ? recurrence(node) : std::string(info(node.op).name)) + "(";
+  const auto what = [&]() -> std::string {
+    switch (node.kind) {
+      case Kind::update: return "update";
+      case Kind::reshape: return "reshape";
+      case Kind::recurrence: return recurrence(node);
+      case Kind::others: return "others(" + letter(std::get<Along>(node.payload).axis) + ") " + std::string(name_of(node.accumulator));
+      default: return std::string(info(node.op).name);
+    }
+  };
+  line.text += what() + "(";
   add_operands(line, node, operands);
   line.text += ")";
   if (is_update) line.text += " at " + indices(std::get<AxisMap>(node.payload));

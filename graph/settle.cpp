@@ -102,7 +102,7 @@ class Settling {
     if (auto* places = std::get_if<AxisMap>(&node.payload)) *places = agreed_(*places);
     std::vector<Operand> operands = operands_of(from_, id);
     for (Operand& operand : operands) operand.map = agreed_(std::move(operand.map));
-    if (node.kind == Kind::apply || node.kind == Kind::recurrence) mark_parts(operands);
+    if (node.kind == Kind::apply || node.kind == Kind::recurrence || node.kind == Kind::others) mark_parts(operands);
     to_.add(std::move(node), std::move(operands));
   }
 

@@ -32,7 +32,7 @@ int surplus(const Graph& graph, NodeId id, const Graph& to, const std::vector<Op
         votes += backwards(ref, to.node(operand.node).domain[d], scan.domain[static_cast<std::size_t>(ref.axis)]);
   for (auto [edge, end] = boost::out_edges(id.value, graph.storage().list); edge != end; ++edge) {
     const Node& reader = graph.node(id_of(boost::target(*edge, graph.storage().list)));
-    if (reader.kind != Kind::apply && reader.kind != Kind::recurrence) return -1;        // names its memory
+    if (reader.kind != Kind::apply && reader.kind != Kind::recurrence && reader.kind != Kind::others) return -1;        // names its memory
     const AxisMap& map = graph.storage().list[*edge].map;
     for (std::size_t d = 0; d < map.size(); ++d)
       if (map[d].axis >= 0 && is_carried(scan, static_cast<int>(d))) votes += backwards(map[d], scan.domain[d], reader.domain[static_cast<std::size_t>(map[d].axis)]);

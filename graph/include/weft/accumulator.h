@@ -12,6 +12,13 @@
 //     remaining subtrees from the smallest (rightmost) to the largest (larger one on the left).
 //   several folded axes: the last one is folded first, then the one before it folds those results, and so on.
 //
+// All but one: for every element the product of the others along an axis of at most 64 elements (the gradient of prod).
+//   slot s holds elements s, s+16, .. as above; t[s] is their product, from the first to the last;
+//   for the distances d = 8, 4, 2, 1: u[s] = u[s] * t[s^d] (at first t[s^8]), t[s] = t[s] * t[s^d], all s at once;
+//   element k of slot s: (the product of those before it in its slot, from the first to the last) * (of those after it, from
+//   the last to the first), and that times u[s]. What has no element counts as 1.
+// Never a division: right with zeros, and where the whole product over- or underflows. t[0] ends as the product of all.
+//
 // The unit of a float sum is -0.0 (adding it changes no bit); a fold over zero elements gives +0.0.
 // max, min, any, all, the bitwise and the integer accumulators do not depend on the order.
 // supremum and infimum are max and min that have a value over nothing, their unit: what folds with an `initial` value use.
@@ -48,6 +55,9 @@ bool accepts(AccumulatorId acc, DType dtype);
 // Folds `count` values along one axis in the order above; `step` in bytes. The result is written to `result` (one element).
 // No value: the empty value, or the unit for max and min. About 1e8 to 1e9 elements a second.
 void fold_values(AccumulatorId acc, DType dtype, const void* values, Index count, Index step, void* result);
+// The products of the others, of `count` values with `step` bytes between; of f32 or f64, count <= most_others.
+inline constexpr Index most_others = 64;
+void products_of_others(DType dtype, const void* values, Index count, Index step, void* results, Index result_step);
 // Whether the order of combining can change bits: float sum and prod.
 bool is_ordered(AccumulatorId acc, DType dtype);
 

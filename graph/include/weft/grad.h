@@ -9,7 +9,8 @@
 //   ties of maximum, minimum, max and min share the gradient equally; relu'(0) = abs'(0) = 0; clip passes at its bounds
 //   where passes to the chosen branch only, and nothing of the other one leaks, NaN and infinity included
 //   sqrt, log, divide, .. give 0 where both the derivative's divisor and the incoming gradient are 0 (norm at 0)
-//   prod never divides: each element gets the product of those before it times that of those after it
+//   prod never divides: each element gets the product of all others; along one axis of a known extent up to 64 in the order of
+//   accumulator.h (Kind::others), otherwise the product of those before it times that of those after it
 //   a recurrence runs backwards (weft/recurrence.h); its step is differentiated, or its author says how
 //   through integer, bool and stop_gradient results the gradient is zero, and counts as connected
 //

@@ -66,10 +66,12 @@ enum class Mode : std::uint8_t { broadcast, accumulate, scan };
 // recurrence: a state carried along axes, element after element (weft/recurrence.h). Mode accumulate: over the folded axes,
 // in domain order with the last one fastest; the result is what the last state finishes as. Mode scan: along kept axes;
 // the result is what every step emits.
+// others: for every element the accumulator (prod) over all others along one axis, which the payload names, in the order of
+// weft/accumulator.h; one operand, of the same dtype (f32, f64).
 // fit: a broadcast that a call decides (weft/settle.h). In mode broadcast the operand is the data and the node the result, of
 // one rank; in mode accumulate (by sum) it is the other way round: the adjoint. On each axis the data has the extent of the
 // target or 1, which repeats; both_ways: the target may also be 1. The payload holds the target, the map is the identity.
-enum class Kind : std::uint8_t { input, constant, iota, extent, apply, update, recurrence, reshape, fit };
+enum class Kind : std::uint8_t { input, constant, iota, extent, apply, update, recurrence, reshape, others, fit };
 
 struct Recurrence;
 struct Recurring {
@@ -78,6 +80,11 @@ struct Recurring {
   std::vector<int> axes = {};                                // scan: the axes it runs along, in visiting order
   bool backwards = false;                                    // scan: from the last element of each of them to the first
   friend bool operator==(const Recurring&, const Recurring&);   // by structure
+};
+
+struct Along {
+  int axis = 0;
+  friend bool operator==(const Along&, const Along&) = default;
 };
 
 struct Fit {
@@ -95,7 +102,7 @@ struct Node {
   Mode mode = Mode::broadcast;
   AccumulatorId accumulator = AccumulatorId::none;
   Order order = Order::c;                                    // alignment rule and preferred layout when stored
-  std::variant<std::monostate, std::string, Scalar, Array, Extent, AxisMap, Recurring, Fit> payload;
+  std::variant<std::monostate, std::string, Scalar, Array, Extent, AxisMap, Recurring, Along, Fit> payload;
 
   int rank() const { return kept; }
   Shape shape() const { return Shape(domain.begin(), domain.begin() + kept); }

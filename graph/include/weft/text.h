@@ -20,6 +20,7 @@
 //              an accumulator of one's own is defined in front of the lines:
 //              define ema(0:f64) { graph step(%s0: f64[], %x0: f64[]) -> (%2, %2) {..} graph finish(%s0: f64[]) -> (%0) {..} }
 //              start values; (states, elements) -> (states, emitted values); states -> values, of which ema.1 is the second
+//   others     %5: f64[i:n,j:4] = others(j) prod(%x[i,j])     (each element: the product of all others along j)
 //   at calls   %4: f64[s[0],4] = broadcast(%x) to [s[0],4]     (weft/settle.h; s[0] is an element of the input %s; `with` instead
 //              of `to`: both ways; unbroadcast(%g): the adjoint)
 //   names      lines are numbered from %0 in id order; inputs and scalar constants have no number. Any name parses.

@@ -1,0 +1,181 @@
+// Products of all others along few elements (graph/include/weft/accumulator.h says in which order), in registers from the first to the last.
+//
+// Along the vectors the sixteen slots are lanes, and slots change places by shuffles. Across them a slot is a vector of its own for sixteen
+// neighbours, and nothing moves.
+#include <algorithm>
+
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+namespace {
+
+constexpr int slots = static_cast<int>(fold_slots);
+static_assert(slots == lane_count, "along the vectors slots are lanes");
+
+}  // namespace
+
+// Null counts as 1.
+Value* KernelEmitter::product(DType dtype, Value* a, Value* b) { return a && b ? emit_combine(b_, AccumulatorId::prod, dtype, a, b) : a ? a : b; }
+
+// Of each element of a slot the product of its others; and that of all.
+std::vector<Value*> KernelEmitter::others_in_slot(DType dtype, const std::vector<Value*>& elements, Value*& all) {
+  std::vector<Value*> others(elements.size());
+  Value* after = nullptr;
+  for (std::size_t k = elements.size(); k-- > 0; after = product(dtype, after, elements[k])) others[k] = after;
+  all = nullptr;
+  for (std::size_t k = 0; k < elements.size(); all = product(dtype, all, elements[k++])) others[k] = product(dtype, all, others[k]);
+  return others;
+}
+
+// Of vectors along a row, whose last one ends with ones.
+std::vector<Value*> KernelEmitter::others_along_lanes(DType dtype, const std::vector<Value*>& row, Value*& all) {
+  Value* rest = nullptr;
+  std::vector<Value*> others = others_in_slot(dtype, row, all);
+  for (int distance = slots / 2; distance > 0; distance /= 2) {
+    Value* partner = exchange_lanes(all, distance);
+    rest = product(dtype, rest, partner);
+    all = product(dtype, all, partner);
+  }
+  for (Value*& each : others) each = product(dtype, each, rest);
+  return others;
+}
+
+// Of vectors that are one element of the row each.
+std::vector<Value*> KernelEmitter::others_across_lanes(DType dtype, const std::vector<Value*>& row, Value*& total) {
+  std::vector<std::vector<Value*>> in_slot;
+  std::vector<Value*> all(slots, nullptr), rest(slots, nullptr);
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    std::vector<Value*> elements;
+    for (std::size_t k = slot; k < row.size(); k += slots) elements.push_back(row[k]);
+    in_slot.push_back(others_in_slot(dtype, elements, all[slot]));
+  }
+  for (std::size_t distance = slots / 2; distance > 0; distance /= 2) {
+    const std::vector<Value*> before = all;
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      rest[slot] = product(dtype, rest[slot], before[slot ^ distance]);
+      all[slot] = slot & distance ? all[slot ^ distance] : product(dtype, before[slot], before[slot ^ distance]);
+    }
+  }
+  total = all[0];
+  std::vector<Value*> others;
+  for (std::size_t k = 0; k < row.size(); ++k) others.push_back(product(dtype, in_slot[k % slots][k / slots], rest[k % slots]));
+  return others;
+}
+
+// Lane s of the result is lane s ^ distance.
+Value* KernelEmitter::exchange_lanes(Value* vector, int distance) {
+  std::vector<int> from;
+  for (int lane = 0; lane < lane_count; ++lane) from.push_back(lane ^ distance);
+  return b_.CreateShuffleVector(vector, from);
+}
+
+// Outside the loops along the row: it lies along the vectors.
+void KernelEmitter::emit_others(const Others& item) {
+  const DType dtype = program_.buffers[static_cast<std::size_t>(item.from)].dtype;
+  const Index count = program_.axes[static_cast<std::size_t>(item.axis)].extent.constant();
+  const auto [from, to] = others_access(item, item.axis);
+  Value* inside = count % lane_count == 0 ? nullptr : first_lanes(number(count % lane_count), 1)[0];
+  Value* first = number(0);
+  const int vectors = static_cast<int>((count + lane_count - 1) / lane_count);
+  std::vector<Value*> row;
+  for (int k = 0; k < vectors; ++k) row.push_back(lane_load(from, dtype, first, k, k + 1 == vectors ? inside : nullptr));
+  if (inside) row.back() = b_.CreateSelect(inside, row.back(), constant_value(context_, unit(AccumulatorId::prod, dtype), lane_count));
+  Value* total = nullptr;
+  const std::vector<Value*> others = others_along_lanes(dtype, row, total);
+  if (item.total >= 0) scalars_[static_cast<std::size_t>(item.total)] = b_.CreateExtractElement(total, std::uint64_t{0});
+  for (int k = 0; k < vectors; ++k) lane_store(to, dtype, first, k, k + 1 == vectors ? inside : nullptr, others[static_cast<std::size_t>(k)]);
+}
+
+std::pair<LaneAccess, LaneAccess> KernelEmitter::others_access(const Others& item, int lanes) {
+  LaneAccess from = lane_access(item.from, item.from_at, lanes), to = lane_access(item.to, item.to_at, lanes);
+  to.stream = streams({item.to, item.to_at, {}}, to, lanes);
+  return {from, to};
+}
+
+void KernelEmitter::open_others(const Others& item, int lanes) {
+  auto& elements = others_accesses_[&item];
+  elements.clear();
+  for (Index k = 0; k < program_.axes[static_cast<std::size_t>(item.axis)].extent.constant(); ++k) {
+    axis_index_[static_cast<std::size_t>(item.axis)] = number(k);
+    elements.push_back(others_access(item, lanes));
+  }
+  axis_index_[static_cast<std::size_t>(item.axis)] = nullptr;
+}
+
+// In a vector loop: the row lies across it.
+void KernelEmitter::emit_lane_others(const Others& item, Value* index, int steps, const Masks& masks) {
+  const DType dtype = program_.buffers[static_cast<std::size_t>(item.from)].dtype;
+  const auto& elements = others_accesses_.at(&item);
+  std::vector<Value*> totals;
+  for (int step = 0; step < steps; ++step) {
+    Value* mask = mask_of(masks, step);
+    std::vector<Value*> row;
+    for (const auto& [from, to] : elements) row.push_back(lane_load(from, dtype, index, step, mask));
+    totals.push_back(nullptr);
+    const std::vector<Value*> others = others_across_lanes(dtype, row, totals.back());
+    for (std::size_t k = 0; k < others.size(); ++k) lane_store(elements[k].second, dtype, index, step, mask, others[k]);
+  }
+  if (item.total >= 0) packs_[static_cast<std::size_t>(item.total)] = std::move(totals);
+}
+
+namespace {
+
+// Calls visit(item, loop it stands in) for every item but loops.
+template <class Visit> void for_each_item(const Loop& loop, const Visit& visit) {
+  for (const Item& item : loop.body) {
+    if (auto* inner = std::get_if<Loop>(&item)) for_each_item(*inner, visit);
+    else visit(item, loop);
+  }
+}
+
+}  // namespace
+
+// Rows that products of others read and write stay in registers where all loops over them are vector loops along them, and short ones.
+void KernelEmitter::hold_rows() {
+  constexpr int short_body = 40;
+  held_rows_.clear();
+  const auto follows = [](const std::vector<Subscript>& at, int axis) { return at.size() == 1 && at[0] == Subscript{axis, 0, 1}; };
+  for_each_item(program_.root, [&](const Item& item, const Loop& loop) {
+    const auto* others = std::get_if<Others>(&item);
+    if (!others || loop.mark == Mark::lanes) return;
+    for (const auto& [buffer, at] : {std::pair(others->from, others->from_at), std::pair(others->to, others->to_at)})
+      if (program_.buffers[static_cast<std::size_t>(buffer)].place == Place::row && follows(at, others->axis)) held_rows_[buffer];
+  });
+  for_each_item(program_.root, [&](const Item& item, const Loop& loop) {
+    const auto* load = std::get_if<Load>(&item);
+    const auto* store = std::get_if<Store>(&item);
+    if (!load && !store) return;
+    const int buffer = load ? load->buffer : store->buffer;
+    const bool along = loop.mark == Mark::lanes && follows(load ? load->at : store->at, loop.var.axis) && !program_.is_tiled(loop.var.axis);
+    if (!along || loop.weight > short_body) held_rows_.erase(buffer);
+  });
+  for (auto& [buffer, cells] : held_rows_) {
+    const Buffer& row = program_.buffers[static_cast<std::size_t>(buffer)];
+    for (Index k = 0; k < row.extents[0].constant(); k += lane_count) cells.push_back(stack_cell(register_type(context_, row.dtype, lane_count), "row"));
+  }
+}
+
+bool KernelEmitter::moves_held_row(const Loop& loop) const {
+  return !held_rows_.empty() && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    auto* load = std::get_if<Load>(&item);
+    auto* store = std::get_if<Store>(&item);
+    return (load && held_rows_.contains(load->buffer)) || (store && held_rows_.contains(store->buffer));
+  });
+}
+
+// A loop along rows in registers: all of it at once.
+void KernelEmitter::emit_held_row(const Loop& loop) {
+  const Index count = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent.constant(), rest = count % lane_count;
+  const int whole = static_cast<int>(count / lane_count);
+  note_code(loop, std::max(1, whole), false);
+  if (whole > 0) emit_lane_body(loop, number(0), whole, {});
+  if (rest == 0) return;
+  part_ = number(rest);
+  emit_lane_body(loop, number(count - rest), 1, first_lanes(part_, 1));
+  part_ = nullptr;
+}
+
+}  // namespace weft
