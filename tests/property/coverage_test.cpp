@@ -49,7 +49,7 @@ void count_map(const Node& node, const Node& operand, const AxisMap& map, std::m
 void count_node(const Graph& graph, NodeId id, const Bindings& sizes, std::map<std::string, int>& seen) {
   const Node& node = graph.node(id);
   ++seen[std::string("dtype ") + to_text(node.dtype)];
-  static const char* kinds[] = {"input", "constant", "iota", "extent", "apply", "update", "recurrence", "reshape", "fit"};
+  static const char* kinds[] = {"input", "constant", "iota", "extent", "apply", "update", "recurrence", "reshape", "others", "fit"};
   ++seen[kinds[static_cast<int>(node.kind)]];
   if (node.kind == Kind::apply) ++seen[std::string("op ") + std::string(info(node.op).name)];
   seen["order f"] += node.order == Order::f;
@@ -100,6 +100,7 @@ TEST_CASE("random graphs show every op, dtype, kind, map and size that they shou
     CHECK(count >= 5);
   }
   CHECK(seen["recurrence"] >= 5);
+  CHECK(seen["others"] >= 5);
   CHECK(seen["reshape"] >= 5);
   CHECK(seen["fit"] >= 5);
   for (const char* way : {"=", "1", "t"}) CHECK(seen[concat("axes meet ", way)] >= 5);      // either is 1: weft/settle.h

@@ -10,6 +10,7 @@
 #include <weft/binding.h>
 #include <weft/expr.h>
 
+#include "../../graph/others.h"
 #include "random_parts.h"
 #include "random_rules.h"
 #include "random_smooth.h"
@@ -211,6 +212,21 @@ class GraphMaker : GraphParts {
     return keep(reshape(expr(id), target, random_.pick({weft::Order::c, weft::Order::c, weft::Order::f})));
   }
 
+  // The products of others along an axis of a value that fits, now and then read backwards.
+  NodeId add_others() {
+    const NodeId id = value_of(random_.pick({weft::f32, weft::f64}));
+    const weft::Shape shape = node(id).shape();
+    std::vector<int> axes;
+    for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
+      if (weft::fits_others(node(id).dtype, shape[static_cast<std::size_t>(axis)])) axes.push_back(axis);
+    if (axes.empty()) return id;
+    const int axis = random_.pick(axes);
+    weft::AxisMap map = weft::identity_map(static_cast<int>(shape.size()));
+    const Extent& count = shape[static_cast<std::size_t>(axis)];
+    if (random_.chance(20)) map[static_cast<std::size_t>(axis)] = {axis, count - 1, -1};
+    return keep(weft::product_of_others(graph_, node(id).dtype, shape, axis, {id, map}, random_.pick({weft::Order::c, weft::Order::f})));
+  }
+
   std::vector<weft::Expr> values_so_far() {
     std::vector<weft::Expr> values;
     for (NodeId id : values_)
@@ -254,14 +270,15 @@ class GraphMaker : GraphParts {
     else if (choice < 58) add_simple();
     else if (choice < 63) add_update();
     else if (choice < 68) add_leaf();
-    else if (choice < 72) add_reshape();
+    else if (choice < 71) add_reshape();
+    else if (choice < 74) add_others();
     else if (choice < 82) add_template();
     else add_feature();
   }
 
   bool is_computed(weft::Kind kind) const {
     if (recipe_.smooth && (kind == weft::Kind::update || kind == weft::Kind::fit)) return true;
-    return kind == weft::Kind::apply || kind == weft::Kind::recurrence || kind == weft::Kind::reshape;
+    return kind == weft::Kind::apply || kind == weft::Kind::recurrence || kind == weft::Kind::reshape || kind == weft::Kind::others;
   }
   void choose_outputs() {
     std::vector<NodeId> sinks;
