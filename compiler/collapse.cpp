@@ -93,8 +93,11 @@ class Collapser {
         if (node.kind == Kind::update || operand.kept == 0) continue;
         const bool reads_index = operand.kind == Kind::iota;
         if (const Placed* made = nest_.find(id)) {
-          for (std::size_t d = 0; d < map.size(); ++d)
-            if ((made->axes[d] == outer || made->axes[d] == inner) && !reads_in_place(graph_, placed.node, k, d)) return false;
+          const auto merges = [&](int axis) { return axis == outer || axis == inner; };
+          for (std::size_t d = 0; d < map.size(); ++d) {
+            const bool read_along = map[d].axis >= 0 && merges(placed.axes[static_cast<std::size_t>(map[d].axis)]);
+            if ((merges(made->axes[d]) || read_along) && !reads_in_place(graph_, placed.node, k, d)) return false;
+          }
           continue;
         }
         if (repeats_in_parts(placed, k, outer, inner)) return false;

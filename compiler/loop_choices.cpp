@@ -189,8 +189,13 @@ std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
       return {};
     }
   }
-  if (shared && loops.size() > 1) return {};        // one loop alone stores states of scans, which go from copy to copy
-  return loops;
+  if (!shared) return loops;
+  const auto reads_row = [&](const Item& item) {
+    auto* load = std::get_if<Load>(&item);
+    return load && program_.buffers[static_cast<std::size_t>(load->buffer)].place == Place::row;
+  };
+  if (loops.size() > 1 || std::any_of(outer.body.begin(), outer.body.end(), reads_row)) return {};
+  return loops;                         // one loop alone stores states of scans, which go from copy to copy
 }
 
 LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {

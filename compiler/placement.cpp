@@ -83,6 +83,8 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
     }
   }
   p.kept_above = p.result_home;
+  for (std::size_t k = 0; k < count; ++k)                        // each lane has a row of its own
+    if (const HomeLoop& home = p.loops[static_cast<std::size_t>(p.home[k])]; graph.node(nest.nodes[k].node).kind == Kind::others && home.level->lanes) p.kept_above[k] = home.parent;
   std::vector<bool> across(count, false);                        // read at another index than it is made at
   for (std::size_t k = count; k-- > 0;) {
     const NodeId id = nest.nodes[k].node;

@@ -51,6 +51,13 @@ const Regression regressions[] = {
      "graph a(%x: bf16[40,11,5]) -> (%0, %1) {\n define quarter(0:bf16) {\n graph step(%s0: bf16[], %x0: bf16[]) -> (%1, %1) {\n %0: bf16[] = multiply(%s0, 0.25)\n"
      " %1: bf16[] = add(%0, %x0)\n }\n graph finish(%s0: bf16[]) -> (%s0) {\n }\n }\n %0: bf16[i:40] = fold(j:11,k:5) quarter(%x[i,j,k])\n"
      " %1: bf16[i:40,j:5] f = fold(k:11) quarter(%x[i,k,j])\n }"},
+    {"one element of a row that a few elements of a fold share",
+     "graph a(%x: i32[5,3,2], %y: i32[]) -> (%0, %2) {\n %0: bool[i:5] = all(j:2,k:3) equal(%y, %x[i,k,j])\n %1: i64[i:5,j:3,k:2] = cast(%x[i,j,k])\n %2: i64[i:5,j:3] = copy(%1[i,j,1])\n }"},
+    {"a value read by steps along an axis that could merge with its neighbour",
+     "graph a(%x: i32[2,5,10,1], %y: i32[], %z: i32[2,5,10,1]) -> (%1) {\n %0: i32[i:2,j:5,k:10,l:1] = add(%x[i,j,k,l], %y)\n"
+     " %1: i32[i:2,j:10,k:1,l:5] = max(p:2,q:5) fma(%0[p,3*i,j,k], %x[p,l,j,k], %z[p,q,j,k])\n }"},
+    {"products of others whose readers take one of a row",
+     "graph a(%x: f32[3,3,3] f, %y: f32[3]) -> (%1) {\n %0: f32[i:3,j:3,k:3] = others(j) prod(%x[i,j,k])\n %1: f32[i:3,j:1,k:3] f = subtract(%0[i,-j,k], %y[2-i])\n }"},
 };
 
 void check_equal(const View& got, const View& expected) {
