@@ -157,7 +157,7 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
     case Together::tiles: return sweeps_blocks(loop, outer, stream_ != PastCaches::no) ? emit_tile_blocks(loop, range, tile_elements(outer)) : emit_tiles(loop, range, tile_elements(outer));
     case Together::squares: return emit_rolled_tiles(loop, *outer.loops[0], range);
     case Together::rows: emit_rows(loop, range, rows_at_once(outer)); return range.end;
-    case Together::jam: return emit_jam(loop, range, elements_together(outer.weight, outer.ordered, program_.axes[static_cast<std::size_t>(loop.var.axis)].hint, machine_.first_level_ways));
+    case Together::jam: return emit_jam(loop, range, jammed(loop, outer, machine_.first_level_ways));
     default: return range.begin;
   }
 }

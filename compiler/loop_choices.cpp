@@ -62,7 +62,8 @@ StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subs
 // larger step leaves over is masked.
 int LoopChoices::interleave(const Loop& loop) const {
   if (std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Others>(item); })) return 1;       // rows across it fill the registers
-  const int wanted = latency_steps(loop);
+  const bool along_block = program_.block > 0 && program_.is_tiled(loop.var.axis) && loop.weight > small_body;
+  const int wanted = along_block ? std::min(vectors_of_block, latency_steps(loop)) : latency_steps(loop);
   int repetition = 1;                   // vectors until all repeating operands begin anew
   for (const Item& item : loop.body)
     if (auto* load = std::get_if<Load>(&item))
@@ -301,10 +302,17 @@ bool LoopChoices::is_rolled_tile(const Loop& loop, const Outer& outer) const {
   return outer.pure && !outer.scans && !outer.scalars && !outer.folds_lanes && !outer.folds_others;
 }
 
+// Of what one run of the loop has: of a tiled axis a block, or a unit.
+int LoopChoices::jammed(const Loop& loop, const Outer& outer, double first_level_ways) const {
+  const Index hint = program_.axes[static_cast<std::size_t>(loop.var.axis)].hint;
+  const Index most = !program_.is_tiled(loop.var.axis) ? hint : std::min(hint, program_.block > 0 ? program_.block : program_.unit);
+  return elements_together(outer.weight, outer.ordered, most, first_level_ways);
+}
+
 // Elements of one slot of a fold over this loop.
 bool LoopChoices::is_jam(const Loop& loop, const Outer& outer) const {
   if (loop.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer) return false;
-  return outer.pure && !outer.folds_lanes && !outer.folds_others && !outer.stores && elements_together(outer.weight, outer.ordered, program_.axes[static_cast<std::size_t>(loop.var.axis)].hint) > 1;
+  return outer.pure && !outer.folds_lanes && !outer.folds_others && !outer.stores && jammed(loop, outer) > 1;
 }
 
 // Short rows that are folded, as those in blocks are: what comes before a row and after it takes longer than the row.

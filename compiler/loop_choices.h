@@ -56,6 +56,7 @@ class LoopChoices {
   int tile_elements(const Outer& outer) const;  // of the outer loop
   bool sweeps_blocks(const Loop& loop, const Outer& outer, bool past_caches) const;        // tiles go in blocks, step by step of the vector loop
   int rows_at_once(const Outer& outer) const;
+  int jammed(const Loop& loop, const Outer& outer, double first_level_ways = 8) const;       // elements of one slot
   int columns_at_once(const Outer& outer) const;   // vectors
   bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it
   bool fits_one_leaf(int axis) const;           // of a fold

@@ -65,3 +65,17 @@ TEST_CASE("folds over a few doubles and integers, of views with gaps and in nest
     check_bits({sum(t, 1), max(t, 1), sum(t, {0, 1})}, {t}, {wavy(f32, {5, few, 70})});
   }
 }
+
+// Of a block of 64 rows, four are of one slot.
+TEST_CASE("sums over the rows of blocks, several rows of one slot together") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"}), y = g.input("y", f32, {"n"}), w = g.input("w", f32, {"d"});
+  const Expr z = sum(x * w, 1), loss = mean(softplus(z) - y * z);
+  const std::vector<Expr> outputs{loss, grad(loss, {w})[0]};
+  for (const Index n : {5000, 4999, 100, 64, 63}) {
+    const Function f = check_bits(outputs, {x, y, w}, {wavy(f32, {n, 64}), wavy(f32, {n}), wavy(f32, {64})});
+    if (n != 5000) continue;
+    CHECK(f.report().find("blocks   what rows have once") != std::string::npos);
+    CHECK(f.report().find("4 vectors side by side, 4 elements of i together") != std::string::npos);
+  }
+}
