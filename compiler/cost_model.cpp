@@ -25,7 +25,7 @@ int op_cost(Op op) {
 }
 
 int node_cost(const Node& node) {
-  if (node.kind == Kind::others) return others_cost;
+  if (node.kind == Kind::others) return others_along;
   if (node.kind != Kind::recurrence) return op_cost(node.op);
   const Graph& step = std::get<Recurring>(node.payload).recurrence->step;
   int cost = 1;

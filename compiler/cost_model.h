@@ -34,7 +34,7 @@ namespace weft {
 // Of an op, and of one element of a node: in vector instructions for sixteen elements.
 int op_cost(Op op);
 int node_cost(const Node& node);
-inline constexpr int others_cost = 24;           // of a product of others, for a row of two vectors
+inline constexpr int others_along = 8, others_across = 24;   // of products of others: for a row along the vectors; for sixteen rows across them
 
 // Which results of a call are stored past the caches, where a vector is whole lines. single_rows: those that a loop walks as one row, since rows
 // of others do not begin lines.

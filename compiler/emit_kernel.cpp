@@ -125,7 +125,7 @@ bool KernelEmitter::relies_on_whole(int axis, Index size) {
 
 bool KernelEmitter::relies_on_one_leaf(int axis) {
   if (!fits_one_leaf(axis)) return false;
-  if (!program_.is_tiled(axis)) plan_.relied.one_leaf(program_.axes[static_cast<std::size_t>(axis)].extent);
+  if (!program_.is_tiled(axis)) plan_.relied.at_most_a_leaf(program_.axes[static_cast<std::size_t>(axis)].extent);
   return true;
 }
 
@@ -141,7 +141,7 @@ bool KernelEmitter::relies_on_some(int axis) {
 bool KernelEmitter::relies_on_one_unit(const Loop& loop) {
   const NestAxis& root = program_.axes[static_cast<std::size_t>(program_.root.var.axis)];
   if (loop.weight > small_body || root.known.most > std::min(program_.unit, fold_leaf)) return false;
-  plan_.relied.one_leaf(root.extent);
+  plan_.relied.at_most_a_leaf(root.extent);
   return true;
 }
 

@@ -333,7 +333,7 @@ void Lowering::run_others(int place) {
   if (total != totals_.end()) item.total = new_value(graph_.node(placed.node).dtype);
   const Arg product{item.total, {}};
   frames_.back().loop.body.emplace_back(std::move(item));
-  frames_.back().loop.weight += others_cost;
+  frames_.back().loop.weight += frames_.back().loop.mark == Mark::lanes ? others_across : others_along;
   if (total != totals_.end()) store_or_keep(total->second, product);
 }
 

@@ -66,7 +66,7 @@ void ReliedFacts::whole(const Extent& extent, Index size) {
   }
 }
 
-void ReliedFacts::one_leaf(const Extent& extent) {
+void ReliedFacts::at_most_a_leaf(const Extent& extent) {
   for (const std::string& symbol : symbols_of(extent)) relied_[symbol].most = fold_leaf;
 }
 

@@ -36,8 +36,9 @@ V split_poly(const V& x, int terms, const Coefficient& c) {
   return fma(horner(square, terms, c, 1, 2), x, horner(square, terms, c, 0, 2));
 }
 
-// c(0) + c(1) x + c(2) x^2 + ... Long ones are split: `split_from` terms and more.
-inline constexpr int split_from = 11;
+inline constexpr int split_from = 11;            // terms
+
+// c(0) + c(1) x + c(2) x^2 + ... Long ones are split.
 template <LaneType V, class Coefficient>
 V poly(const V& x, int terms, const Coefficient& c) {
   return terms < split_from ? horner(x, terms, c) : split_poly(x, terms, c);

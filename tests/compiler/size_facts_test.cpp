@@ -116,7 +116,7 @@ TEST_CASE("facts of calls, and what follows from them") {
   relied.whole("n", 32);
   relied.some("n");
   relied.whole(Extent("d") * "z", 16);
-  relied.one_leaf("k");
+  relied.at_most_a_leaf("k");
   CHECK(relied.of(facts) == Facts{{"d", {16, 0, std::numeric_limits<Index>::max()}}, {"k", {1, 0, 1024}}, {"n", {64, 1, std::numeric_limits<Index>::max()}}});
   CHECK(to_text(relied.of(facts)) == "d a multiple of 16, k at most 1024, n a multiple of 64, n not 0");
   relied.some("z");
