@@ -69,6 +69,7 @@ class KernelEmitter : private LoopChoices {
   bool calls_functions() const { return calls_ || jam_.size() >= copies_that_call; }
   Value* emit_or_call(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
   Value* call_function(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
+  static bool is_cut(const Loop& loop);
   void emit_items(const Loop& loop);
   void emit_items(const Loop& loop, std::size_t first, std::size_t last);
   void emit_piece(const Loop& loop, std::size_t first, std::size_t last, const std::vector<int>& taken, const std::vector<int>& folds,

@@ -137,6 +137,7 @@ template <class Visit> void for_each_item(const Loop& loop, const Visit& visit) 
 void KernelEmitter::hold_rows() {
   constexpr int short_body = 40;
   held_rows_.clear();
+  if (is_cut(program_.root)) return;                // a function has no registers of another
   const auto follows = [](const std::vector<Subscript>& at, int axis) { return at.size() == 1 && at[0] == Subscript{axis, 0, 1}; };
   for_each_item(program_.root, [&](const Item& item, const Loop& loop) {
     const auto* others = std::get_if<Others>(&item);

@@ -67,6 +67,14 @@ static std::vector<std::size_t> cuts_of(const Loop& loop) {
   return cuts;
 }
 
+// Whether some body becomes several functions.
+bool KernelEmitter::is_cut(const Loop& loop) {
+  return cuts_of(loop).size() > 2 || std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
+    auto* inner = std::get_if<Loop>(&item);
+    return inner && is_cut(*inner);
+  });
+}
+
 void KernelEmitter::emit_items(const Loop& loop) {
   const std::vector<std::size_t> cuts = cuts_of(loop);
   if (cuts.size() == 2) {

@@ -1,6 +1,7 @@
 // Schedule -> Program, while it happens: the loops that are open, the values made in them, the buffers they need.
 //   lower.cpp             buffers, values, loops
 //   lower_fold.cpp        folds: where they start and end, where their results go
+//   lower_others.cpp      products of all other elements of a row
 //   lower_recurrence.cpp  recurrences: states carried from element to element
 #pragma once
 #include <algorithm>
@@ -53,8 +54,6 @@ class Lowering {
   void turn_round(Loop& loop, int axis) const;
   void run_node(int place);
   void store_or_keep(int place, const Arg& value);
-  void run_others(int place);
-  int total_of(int place) const;
 
   // lower_fold.cpp
   bool ends_fold(int place, int loop) const;
@@ -62,6 +61,10 @@ class Lowering {
   void close_fold(int index);
   void publish(int index, int buffer, std::vector<Subscript> at);
   void over_row(const std::vector<int>& axes, const std::function<void()>& body);
+
+  // lower_others.cpp
+  void run_others(int place);
+  int total_of(int place) const;
 
   // lower_recurrence.cpp
   struct Chain {                                                // the states of recurrences that do the same

@@ -118,6 +118,27 @@ TEST_CASE("in rows of scratch whose loops are long, and in registers where they 
   }
 }
 
+TEST_CASE("more loops than one function has") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 20});
+  std::vector<Expr> outputs;
+  for (int k = 0; k < 60; ++k) {
+    const Expr products = prod(x * (1 + k / 64.0), {1});
+    outputs.push_back(sum(grad(sum(products), {x})[0] * products.graph().constant(Scalar::of(f32, 1.0 / (k + 1))), {1}));
+  }
+  const Function f = compile(outputs, {x}, checked());
+  check_call(f, {counted(f32, {40, 20})});
+}
+
+TEST_CASE("products along an axis that some kept axis is not read along") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n", 6}), s = g.input("s", f64, {"n", "n", 6});
+  const Expr wide = expand_dims(x, 0) + 0.0 * s;
+  const Expr products = prod(broadcast_to(expand_dims(x, 0), s.shape()), {2});
+  const Function f = compile({products, grad(sum(products * sum(s, 2)), {x})[0], prod(wide, {2})}, {x, s}, checked());
+  check_call(f, {counted(f64, {9, 6}), counted(f64, {9, 9, 6})});
+}
+
 TEST_CASE("an input that the gradient overwrites is refused or right") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", 32});
