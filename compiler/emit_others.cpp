@@ -123,35 +123,37 @@ void KernelEmitter::emit_lane_others(const Others& item, Value* index, int steps
 
 namespace {
 
-// Calls visit(item, loop it stands in) for every item but loops.
-template <class Visit> void for_each_item(const Loop& loop, const Visit& visit) {
+// Calls visit(item, loop it stands in, loop around that) for every item but loops.
+template <class Visit> void for_each_item(const Loop& loop, const Loop* around, const Visit& visit) {
   for (const Item& item : loop.body) {
-    if (auto* inner = std::get_if<Loop>(&item)) for_each_item(*inner, visit);
-    else visit(item, loop);
+    if (auto* inner = std::get_if<Loop>(&item)) for_each_item(*inner, &loop, visit);
+    else visit(item, loop, around);
   }
 }
 
 }  // namespace
 
-// Rows that products of others read and write stay in registers where all loops over them are vector loops along them, and short ones.
+// Rows that products of others read and write stay in registers where all loops over them are vector loops along them, short ones, and stand
+// beside the products, where nothing runs side by side.
 void KernelEmitter::hold_rows() {
   constexpr int short_body = 40;
   held_rows_.clear();
   if (is_cut(program_.root)) return;                // a function has no registers of another
   const auto follows = [](const std::vector<Subscript>& at, int axis) { return at.size() == 1 && at[0] == Subscript{axis, 0, 1}; };
-  for_each_item(program_.root, [&](const Item& item, const Loop& loop) {
+  std::map<int, const Loop*> home;
+  for_each_item(program_.root, nullptr, [&](const Item& item, const Loop& loop, const Loop*) {
     const auto* others = std::get_if<Others>(&item);
     if (!others || loop.mark == Mark::lanes) return;
     for (const auto& [buffer, at] : {std::pair(others->from, others->from_at), std::pair(others->to, others->to_at)})
-      if (program_.buffers[static_cast<std::size_t>(buffer)].place == Place::row && follows(at, others->axis)) held_rows_[buffer];
+      if (program_.buffers[static_cast<std::size_t>(buffer)].place == Place::row && follows(at, others->axis)) held_rows_[buffer], home[buffer] = &loop;
   });
-  for_each_item(program_.root, [&](const Item& item, const Loop& loop) {
+  for_each_item(program_.root, nullptr, [&](const Item& item, const Loop& loop, const Loop* around) {
     const auto* load = std::get_if<Load>(&item);
     const auto* store = std::get_if<Store>(&item);
     if (!load && !store) return;
     const int buffer = load ? load->buffer : store->buffer;
     const bool along = loop.mark == Mark::lanes && follows(load ? load->at : store->at, loop.var.axis) && !program_.is_tiled(loop.var.axis);
-    if (!along || loop.weight > short_body) held_rows_.erase(buffer);
+    if (!along || home[buffer] != around || loop.weight > short_body) held_rows_.erase(buffer);
   });
   for (auto& [buffer, cells] : held_rows_) {
     const Buffer& row = program_.buffers[static_cast<std::size_t>(buffer)];

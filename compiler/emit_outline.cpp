@@ -102,7 +102,7 @@ void KernelEmitter::emit_items(const Loop& loop) {
 void KernelEmitter::emit_items(const Loop& loop, std::size_t first, std::size_t last) {
   for (std::size_t k = first; k < last; ++k) {
     const Loop* taker = jam_.empty() && k + 1 < last ? taker_of(loop, k) : nullptr;
-    if (!taker) {
+    if (!taker || moves_held_row(*taker)) {
       emit_item(loop.body[k]);
       continue;
     }

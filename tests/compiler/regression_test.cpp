@@ -56,6 +56,9 @@ const Regression regressions[] = {
     {"a value read by steps along an axis that could merge with its neighbour",
      "graph a(%x: i32[2,5,10,1], %y: i32[], %z: i32[2,5,10,1]) -> (%1) {\n %0: i32[i:2,j:5,k:10,l:1] = add(%x[i,j,k,l], %y)\n"
      " %1: i32[i:2,j:10,k:1,l:5] = max(p:2,q:5) fma(%0[p,3*i,j,k], %x[p,l,j,k], %z[p,q,j,k])\n }"},
+    {"products of others of what takes the results of a thin fold",
+     "graph a(%x: f32[n]) -> (%3) {\n %0: i64[i:n,j:32] = iota(i)\n %1: i64[i:n,j:32] = max(k:4) add(%0[i,3*k+14], %0[i,j])\n %2: f64[i:n,j:32] = cast(%1[i,j])\n"
+     " %3: f64[i:n,j:32] = others(j) prod(%2[i,j])\n }", {{"n", 5}}},
     {"products of others whose readers take one of a row",
      "graph a(%x: f32[3,3,3] f, %y: f32[3]) -> (%1) {\n %0: f32[i:3,j:3,k:3] = others(j) prod(%x[i,j,k])\n %1: f32[i:3,j:1,k:3] f = subtract(%0[i,-j,k], %y[2-i])\n }"},
 };
