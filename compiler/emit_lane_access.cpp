@@ -123,7 +123,9 @@ void KernelEmitter::store_part(Value* value, Value* at, DType dtype, Value* mask
 
 // The vector of a row in registers that an index, which is known, and a step name.
 llvm::AllocaInst* KernelEmitter::held_cell(const LaneAccess& access, Value* index, int step) {
-  return access.cells->at(static_cast<std::size_t>(llvm::cast<llvm::ConstantInt>(index)->getSExtValue() / lane_count + step));
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(index);
+  WEFT_ASSERT(known, "a row in registers at an index that is not known");
+  return access.cells->at(static_cast<std::size_t>(known->getSExtValue() / lane_count + step));
 }
 
 Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {

@@ -54,13 +54,14 @@ class RowsInPlace {
     return true;
   }
 
-  // Loads and stores of a buffer.
+  // Loads and stores of a buffer, and products that read or write it.
   static int touches(const Loop& loop, int buffer) {
     int count = 0;
     for (const Item& item : loop.body) {
       if (auto* inner = std::get_if<Loop>(&item)) count += touches(*inner, buffer);
       else if (auto* load = std::get_if<Load>(&item)) count += load->buffer == buffer;
       else if (auto* store = std::get_if<Store>(&item)) count += store->buffer == buffer;
+      else if (auto* others = std::get_if<Others>(&item)) count += (others->from == buffer) + (others->to == buffer);
     }
     return count;
   }
@@ -79,7 +80,7 @@ class RowsInPlace {
 
   // The only access to the row beside that of the products, if it is such a copy.
   template <class Row, class Array> Access<Array> only(int row, int lanes) {
-    if (program_.buffers[static_cast<std::size_t>(row)].place != Place::row || touches(program_.root, row) != 1) return {};
+    if (program_.buffers[static_cast<std::size_t>(row)].place != Place::row || touches(program_.root, row) != 2) return {};
     return find<Row, Array>(program_.root, row, lanes);
   }
   template <class Row, class Array> Access<Array> find(Loop& loop, int row, int lanes) {
