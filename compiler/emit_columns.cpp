@@ -77,7 +77,8 @@ void KernelEmitter::emit_column(const Loop& rows, const Loop& lanes, const std::
       emit_lane_items(lanes, index, steps, masks);
       for (const Sum& sum : sums) {
         auto* cell = sum.slots[static_cast<std::size_t>(slot)];
-        b_.CreateStore(combine(sum, b_.CreateLoad(sum.type, cell), pack(std::get<Accumulate>(*sum.item).value, sum.step)), cell);
+        const auto& item = std::get<Accumulate>(*sum.item);
+        b_.CreateStore(accumulated(fold_of(sum), b_.CreateLoad(sum.type, cell), pack(item.value, sum.step), item.factor ? pack(*item.factor, sum.step) : nullptr), cell);
       }
     });
     for (const Sum& sum : sums) {

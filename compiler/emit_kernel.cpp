@@ -112,7 +112,7 @@ void KernelEmitter::emit_item(const Item& item) {
     }
     const llvm::Align align(size_of(fold.dtype));
     Value* old = from_memory(b_.CreateAlignedLoad(type, place, align), fold.dtype);
-    b_.CreateAlignedStore(to_memory(emit_combine(b_, fold.accumulator, fold.dtype, old, scalar(accumulate.value)), fold.dtype), place, align);
+    b_.CreateAlignedStore(to_memory(accumulated(fold, old, scalar(accumulate.value), accumulate.factor ? scalar(*accumulate.factor) : nullptr), fold.dtype), place, align);
   }
 }
 

@@ -84,7 +84,8 @@ class KernelEmitter : private LoopChoices {
   void load_repeated(const Loop& loop, Value* begin, int steps);
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
-  void keep_inside(const Fold& fold, std::vector<Value*>& values, const Masks& masks);
+  void keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks);
+  Value* accumulated(const Fold& fold, Value* acc, Value* value, Value* factor);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Compute& compute, int steps);
   int steps_of(const Loop& loop) const { return copies_.tiled_by >= 0 ? 1 : interleave(loop); }

@@ -12,51 +12,64 @@ namespace weft {
 
 using llvm::Value;
 
-// Lanes outside the loop do not change the fold. In a shared body only its last step has some: a branch costs less than masks.
-void KernelEmitter::keep_inside(const Fold& fold, std::vector<Value*>& values, const Masks& masks) {
-  const auto inside = [&](const Masks& which) {
-    std::vector<Value*> kept;
-    for (std::size_t step = 0; step < values.size(); ++step)
-      kept.push_back(b_.CreateSelect(which[step], values[step], constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count)));
-    return kept;
+// Lanes outside the loop do not change the fold: they hold its unit, the factors 1. In a shared body only its last step has some: a
+// branch costs less than masks.
+void KernelEmitter::keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks) {
+  const auto inside = [&](const Masks& which, std::vector<Value*> all, const Scalar& outside) {
+    for (std::size_t step = 0; step < all.size(); ++step) all[step] = b_.CreateSelect(which[step], all[step], constant_value(context_, outside, lane_count));
+    return all;
   };
+  const Scalar nothing = unit(fold.accumulator, fold.dtype), one = Scalar::of(fold.dtype, 1.0);
   if (!shared_step_) {
-    if (!masks.empty()) values = inside(masks);
+    if (!masks.empty()) values = inside(masks, values, nothing), factors = inside(masks, factors, one);
     return;
   }
-  std::vector<Value*> kept;
+  std::vector<Value*> kept, kept_factors;
   llvm::BasicBlock *whole = b_.GetInsertBlock(), *part = nullptr;
   if_then(shared_step_->is_part, "inside", [&] {
-    kept = inside(first_lanes(shared_step_->count, static_cast<int>(values.size())));
+    const Masks which = first_lanes(shared_step_->count, static_cast<int>(values.size()));
+    kept = inside(which, values, nothing), kept_factors = inside(which, factors, one);
     part = b_.GetInsertBlock();
   });
-  for (std::size_t step = 0; step < values.size(); ++step) {
-    auto* value = b_.CreatePHI(values[step]->getType(), 2);
-    value->addIncoming(values[step], whole);
-    value->addIncoming(kept[step], part);
-    values[step] = value;
-  }
+  const auto joined = [&](std::vector<Value*> all, const std::vector<Value*>& of_part) {
+    for (std::size_t step = 0; step < all.size(); ++step) {
+      auto* value = b_.CreatePHI(all[step]->getType(), 2);
+      value->addIncoming(all[step], whole);
+      value->addIncoming(of_part[step], part);
+      all[step] = value;
+    }
+    return all;
+  };
+  values = joined(values, kept), factors = joined(factors, kept_factors);
+}
+
+// acc with the value, or with the product of both.
+Value* KernelEmitter::accumulated(const Fold& fold, Value* acc, Value* value, Value* factor) {
+  return factor ? emit_op(b_, Op::fma, {value, factor, acc}, {fold.dtype, fold.dtype, fold.dtype}, fold.dtype, fast_math_) : emit_combine(b_, fold.accumulator, fold.dtype, acc, value);
 }
 
 void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks) {
   const Fold& fold = program_.folds[static_cast<std::size_t>(item.fold)];
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
   const bool along = fold.axis == loop.var.axis;
-  std::vector<Value*> values;
-  for (int step = 0; step < steps; ++step) values.push_back(pack(item.value, step));
-  if (along) keep_inside(fold, values, masks);
+  std::vector<Value*> values, factors;
+  for (int step = 0; step < steps; ++step) {
+    values.push_back(pack(item.value, step));
+    if (item.factor) factors.push_back(pack(*item.factor, step));
+  }
+  if (along) keep_inside(fold, values, factors, masks);
   if (along && state.nan) return accumulate_extreme(fold, state, values);
   for (int step = 0; step < steps; ++step) {
-    Value* value = values[static_cast<std::size_t>(step)];
+    Value *value = values[static_cast<std::size_t>(step)], *factor = item.factor ? factors[static_cast<std::size_t>(step)] : nullptr;
     if (along && state.registers.empty()) {                           // carried by the loop over blocks, which start at slot 0
       Value* acc = from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, lane_count), state.cell), fold.dtype);
-      b_.CreateStore(to_memory(emit_combine(b_, fold.accumulator, fold.dtype, acc, value), fold.dtype), state.cell);
+      b_.CreateStore(to_memory(accumulated(fold, acc, value, factor), fold.dtype), state.cell);
     } else if (along) {
       auto* acc = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
-      b_.CreateStore(emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateLoad(value->getType(), acc), value), acc);
+      b_.CreateStore(accumulated(fold, b_.CreateLoad(value->getType(), acc), value, factor), acc);
     } else if (copies_.thin) {
       auto& slots = thin_slots_[{&item, step}];
-      slots.push_back(value);
+      slots.push_back(factor ? product(fold.dtype, value, factor) : value);
       if (!is_last_copy()) continue;
       Value* result = across_slots(fold, std::exchange(slots, {}));
       if (copies_.taker) thin_results_[fold.row].push_back(result);
@@ -64,7 +77,7 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
     } else {
       const bool apart = copies_.tiled_by >= 0;          // each copy has a slot of its own
       Value* acc = apart || is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask_of(masks, step)) : jam_sums_.at({&item, step});
-      Value* sum = emit_combine(b_, fold.accumulator, fold.dtype, acc, value);
+      Value* sum = accumulated(fold, acc, value, factor);
       if (apart || is_last_copy()) lane_store(*access, fold.dtype, index, step, mask_of(masks, step), sum);
       else jam_sums_[{&item, step}] = sum;
     }

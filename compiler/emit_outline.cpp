@@ -36,6 +36,7 @@ void collect(const Program& program, const Item& item, Uses& uses) {
   } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
     uses.folds.insert(accumulate->fold);
     read(accumulate->value);
+    if (accumulate->factor) read(*accumulate->factor);
   } else if (auto* state = std::get_if<ReadState>(&item)) {
     uses.folds.insert(state->fold);
     uses.made.insert(state->result);

@@ -292,19 +292,27 @@ void Lowering::run_node(int place) {
   if (node.kind == Kind::others) return run_others(place);
   if (node.mode == Mode::accumulate) {
     if (std::find(fold_places_.begin(), fold_places_.end(), place) == fold_places_.end()) return;       // a total
-    Arg value;
-    if (node.op == Op::copy) value = operand(placed, 0);
-    else {
-      std::vector<Arg> args;
-      for (int position = 0; position < graph_.arity(placed.node); ++position) args.push_back(operand(placed, position));
-      value = {new_value(node.dtype), {}};
-      frames_.back().loop.body.push_back(Compute{value.value, node.op, std::move(args)});
-    }
-    frames_.back().loop.body.push_back(Accumulate{fold_of_[k], value});
-    frames_.back().loop.weight += op_cost(node.op) + 1;
-    return;
+    return accumulate(placed, fold_of_[k]);
   }
   store_or_keep(place, compute(place, frames_.back()));
+}
+
+void Lowering::accumulate(const Placed& placed, int fold) {
+  const Node& node = graph_.node(placed.node);
+  std::vector<Arg> args;
+  for (int position = 0; position < graph_.arity(placed.node); ++position) args.push_back(operand(placed, position));
+  Loop& loop = frames_.back().loop;
+  loop.weight += 1;
+  if (adds_products(node.accumulator, node.op, node.dtype)) {
+    loop.body.push_back(Accumulate{fold, args.front(), args.back()});
+  } else if (node.op == Op::copy) {
+    loop.body.push_back(Accumulate{fold, args[0], {}});
+  } else {
+    const Arg value{new_value(node.dtype), {}};
+    loop.body.push_back(Compute{value.value, node.op, std::move(args)});
+    loop.body.push_back(Accumulate{fold, value, {}});
+    loop.weight += op_cost(node.op);
+  }
 }
 
 // A value made at the current iteration goes where its readers look for it.

@@ -48,6 +48,7 @@ class Lowering {
   Arg value_of(int place);
   Arg kept_value(const Placed& user, int position, const Placed& made, int place);
   Arg compute(int place, Frame& frame);
+  void accumulate(const Placed& placed, int fold);
 
   // lower.cpp: loops
   Loop lower_loop(const Level& level);

@@ -21,7 +21,7 @@ constexpr GraphPass passes[] = {
     {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32"},
     {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
     {"turn_scans", turn_scans, "scans over what is read backwards run backwards"},
-    {"contract", contract, "multiply-add becomes fma, here and nowhere else"},
+    {"contract", contract, "multiply-add becomes fma, and sums add products unrounded, here and nowhere else"},
     {"split_folds", split_folds, "folds over several axes become folds over one axis each"},
     {"store_windows", store_windows, "what an update writes lies in memory"},
     {"store_reshapes", store_reshapes, "what a reshape names lies in memory, row-major"},

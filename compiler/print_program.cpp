@@ -81,7 +81,7 @@ class Printer {
       return text;
     }
     if (auto* accumulate = std::get_if<Accumulate>(&item))
-      return name(program_.folds[static_cast<std::size_t>(accumulate->fold)].node) + " += " + arg(accumulate->value);
+      return name(program_.folds[static_cast<std::size_t>(accumulate->fold)].node) + " += " + arg(accumulate->value) + (accumulate->factor ? " * " + arg(*accumulate->factor) : "");
     if (auto* read = std::get_if<ReadState>(&item)) return "t" + std::to_string(read->result) + " = s" + std::to_string(read->fold);
     if (auto* write = std::get_if<WriteState>(&item)) return "s" + std::to_string(write->fold) + " = " + arg(write->value);
     if (auto* others = std::get_if<Others>(&item))
@@ -120,6 +120,7 @@ class Checker {
         make(compute->result);
       } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
         use(accumulate->value);
+        if (accumulate->factor) use(*accumulate->factor);
       } else if (auto* read = std::get_if<ReadState>(&item)) {
         WEFT_ASSERT(l.mark != Mark::lanes, "a state in a register of a lanes loop in ", program_.name);
         make(read->result);

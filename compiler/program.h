@@ -60,6 +60,7 @@ struct Compute {
 struct Accumulate {
   int fold;
   Arg value;
+  std::optional<Arg> factor;            // their product is added unrounded
 };
 struct Store {
   int buffer;

@@ -71,7 +71,7 @@ class RowsInPlace {
     for (const Item& item : loop.body) {
       if (auto* inner = std::get_if<Loop>(&item)) count += uses(*inner, value);
       else if (auto* compute = std::get_if<Compute>(&item)) std::for_each(compute->args.begin(), compute->args.end(), use);
-      else if (auto* accumulate = std::get_if<Accumulate>(&item)) use(accumulate->value);
+      else if (auto* accumulate = std::get_if<Accumulate>(&item)) use(accumulate->value), use(accumulate->factor.value_or(Arg{}));
       else if (auto* store = std::get_if<Store>(&item)) use(store->value);
       else if (auto* write = std::get_if<WriteState>(&item)) use(write->value);
     }

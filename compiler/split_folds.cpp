@@ -39,6 +39,13 @@ NodeId fold_one_by_one(Graph& to, Node node, std::vector<Operand> operands) {
   return id;
 }
 
+// Products are added unrounded along the axis that is folded first. If that one goes, they are rounded as its fold would.
+void round_products(Graph& to, Node& node, std::vector<Operand>& operands) {
+  const int rank = static_cast<int>(node.domain.size());
+  if (!adds_products(node.accumulator, node.op, node.dtype) || !node.domain.back().is(1) || rank - node.kept < 2) return;
+  operands = {Operand{to.apply(std::exchange(node.op, Op::copy), node.dtype, node.domain, std::move(operands), node.order), identity_map(rank)}};
+}
+
 // What reads whole rows reads them at the index they are made at.
 void add_others(Rebuild& rebuild, NodeId id, const Node& node) {
   Operand row = rebuild.operands(id)[0];
@@ -64,6 +71,7 @@ Graph split_folds(const Graph& graph) {
     }
     Node folded = node;
     std::vector<Operand> operands = rebuild.operands(id);
+    round_products(rebuild.to, folded, operands);
     drop_unit_folds(folded, operands);
     rebuild.set(id, folded.mode == Mode::broadcast ? rebuild.to.add(std::move(folded), std::move(operands))
                                                    : fold_one_by_one(rebuild.to, std::move(folded), std::move(operands)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "meaning.h"
@@ -67,13 +68,20 @@ template <class T> struct Monoid {
   }
 };
 
-// The elements of one leaf.
-template <class T> Compute<T> fold_one_leaf(Monoid<Compute<T>> combine, const std::byte* values, Index count, Index step) {
-  std::array<Compute<T>, fold_slots> slots;
+// What lies `step` bytes apart.
+template <class T> struct Line {
+  const void* first;
+  Index step;
+  Compute<T> operator[](Index k) const { return static_cast<Compute<T>>(*reinterpret_cast<const T*>(static_cast<const std::byte*>(first) + k * step)); }
+};
+
+// The elements [first, past) of one leaf; add(slot, k) is the slot with element k in it.
+template <class T, class Add> T fold_one_leaf(Monoid<T> combine, Index first, Index past, const Add& add) {
+  std::array<T, fold_slots> slots;
   slots.fill(combine.start());
-  for (Index k = 0; k < count; ++k) {
+  for (Index k = first; k < past; ++k) {
     auto& slot = slots[static_cast<std::size_t>(k % fold_slots)];
-    slot = combine(slot, static_cast<Compute<T>>(*reinterpret_cast<const T*>(values + k * step)));
+    slot = add(slot, k);
   }
   for (std::size_t half = fold_slots / 2; half > 0; half /= 2)
     for (std::size_t s = 0; s < half; ++s) slots[s] = combine(slots[s], slots[s + half]);
@@ -81,19 +89,19 @@ template <class T> Compute<T> fold_one_leaf(Monoid<Compute<T>> combine, const st
 }
 
 // A binary counter of perfect subtrees: subtrees[k] covers 2^k leaves if bit k of `leaves` is set.
-template <class T> T fold_line(Monoid<Compute<T>> combine, const std::byte* values, Index count, Index step) {
-  std::array<Compute<T>, 64> subtrees{};
+template <class T, class Add> T fold_line(Monoid<T> combine, Index count, const Add& add) {
+  std::array<T, 64> subtrees{};
   std::uint64_t leaves = 0;
   for (Index first = 0; first < count; first += fold_leaf, ++leaves) {
-    Compute<T> tree = fold_one_leaf<T>(combine, values + first * step, std::min(fold_leaf, count - first), step);
+    T tree = fold_one_leaf(combine, first, std::min(first + fold_leaf, count), add);
     std::size_t level = 0;
     for (; (leaves >> level & 1) != 0; ++level) tree = combine(subtrees[level], tree);
     subtrees[level] = tree;
   }
-  std::optional<Compute<T>> result;
+  std::optional<T> result;
   for (std::size_t level = 0; level < 64; ++level)
     if ((leaves >> level & 1) != 0) result = result ? combine(subtrees[level], *result) : subtrees[level];
-  return static_cast<T>(*result);
+  return *result;
 }
 
 template <class T> T nothing_folded(AccumulatorId acc) {
@@ -154,9 +162,26 @@ std::optional<Scalar> empty_value(AccumulatorId acc, DType dtype) {
 void fold_values(AccumulatorId acc, DType dtype, const void* values, Index count, Index step, void* result) {
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    *static_cast<T*>(result) = count == 0 ? nothing_folded<T>(acc)
-                                          : fold_line<T>(Monoid<Compute<T>>{acc}, static_cast<const std::byte*>(values), count, step);
+    const Monoid<Compute<T>> combine{acc};
+    const Line<T> line{values, step};
+    const auto add = [&](Compute<T> slot, Index k) { return combine(slot, line[k]); };
+    *static_cast<T*>(result) = count == 0 ? nothing_folded<T>(acc) : static_cast<T>(fold_line(combine, count, add));
   });
+}
+
+bool adds_products(AccumulatorId acc, Op op, DType dtype) {
+  return acc == AccumulatorId::sum && (op == Op::multiply || op == Op::square) && (dtype == f32 || dtype == f64);
+}
+
+void fold_products(DType dtype, const void* a, Index a_step, const void* b, Index b_step, Index count, void* result) {
+  const auto fold = [&]<class T>(T*) {
+    const Line<T> left{a, a_step}, right{b, b_step};
+    const auto add = [&](T slot, Index k) { return std::fma(left[k], right[k], slot); };
+    *static_cast<T*>(result) = count == 0 ? T(0) : fold_line(Monoid<T>{AccumulatorId::sum}, count, add);
+  };
+  WEFT_ASSERT(dtype == f32 || dtype == f64, "products of ", dtype, " are rounded before they are added");
+  if (dtype == f32) fold(static_cast<float*>(nullptr));
+  else fold(static_cast<double*>(nullptr));
 }
 
 bool is_ordered(AccumulatorId acc, DType dtype) {

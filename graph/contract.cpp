@@ -19,18 +19,24 @@ bool is_free_product(const Graph& graph, NodeId id, const std::vector<bool>& is_
 bool can_be_read_through(const Graph& graph, NodeId id, int position) {
   const NodeId product = graph.operand(id, position);
   const Node& node = graph.node(id);
-  std::vector<Operand> operands{{graph.operand(id, 1 - position), graph.map(id, 1 - position)}};
+  std::vector<Operand> operands;
+  for (int k = 0; k < graph.arity(id); ++k)
+    if (k != position) operands.push_back({graph.operand(id, k), graph.map(id, k)});
   for (int k = 0; k < graph.arity(product); ++k)
     operands.push_back({graph.operand(product, k), compose(graph.map(product, k), graph.map(id, position))});
   return mentions_all(operands, node.kept, static_cast<int>(node.domain.size()));   // G7: the product may alone have a folded axis
 }
 
-// Which operand of an add or subtract is the product. One that is broadcast stays: its rounding is shared, and inside
+// A sum of what it reads: it adds products as they are, once it multiplies itself.
+bool is_plain_sum(const Node& node) { return node.op == Op::copy && adds_products(node.accumulator, Op::multiply, node.dtype); }
+
+// Which operand of an add, a subtract or a sum is the product. One that is broadcast stays: its rounding is shared, and inside
 // the loop two operands would be read in place of one.
 std::optional<int> product_position(const Graph& graph, NodeId id, const std::vector<bool>& is_output) {
   const Node& node = graph.node(id);
-  if (node.kind != Kind::apply || (node.op != Op::add && node.op != Op::subtract) || (node.dtype != f32 && node.dtype != f64)) return {};
-  for (int position = 0; position < 2; ++position) {
+  const bool adds = (node.op == Op::add || node.op == Op::subtract) && (node.dtype == f32 || node.dtype == f64);
+  if (node.kind != Kind::apply || !(adds || is_plain_sum(node))) return {};
+  for (int position = 0; position < graph.arity(id); ++position) {
     std::vector<bool> mentioned(node.domain.size(), false);
     mark_axes(graph.map(id, position), mentioned);
     const bool covers = std::all_of(mentioned.begin(), mentioned.end(), [](bool axis) { return axis; });
@@ -39,11 +45,16 @@ std::optional<int> product_position(const Graph& graph, NodeId id, const std::ve
   return {};
 }
 
-void add_fma(Rebuild& rebuild, const Graph& graph, NodeId id, int position) {
+void add_contracted(Rebuild& rebuild, const Graph& graph, NodeId id, int position) {
   Node node = graph.node(id);
   const NodeId product = graph.operand(id, position);
   std::vector<Operand> factors = rebuild.operands(product);
   for (Operand& factor : factors) factor.map = compose(factor.map, graph.map(id, position));
+  if (is_plain_sum(node)) {
+    node.op = graph.node(product).op;
+    rebuild.set(id, rebuild.to.add(std::move(node), std::move(factors)));
+    return;
+  }
   if (factors.size() == 1) factors.push_back(factors[0]);    // square
   Operand rest{rebuild[graph.operand(id, 1 - position)], graph.map(id, 1 - position)};
   if (node.op == Op::subtract) {                             // a b - c = fma(a, b, -c); c - a b = fma(-a, b, c)
@@ -67,7 +78,7 @@ Graph contract(const Graph& graph) {
   Rebuild rebuild(graph);
   for (std::size_t k = 0; k < graph.size(); ++k) {
     if (absorbed[k]) continue;
-    if (chosen[k]) add_fma(rebuild, graph, id_of(k), *chosen[k]);
+    if (chosen[k]) add_contracted(rebuild, graph, id_of(k), *chosen[k]);
     else rebuild.copy(id_of(k));
   }
   return rebuild.finish();

@@ -61,6 +61,16 @@ void fill_box(OpLoop loop, const Dims& sizes, const std::vector<Walk>& walks, st
   });
 }
 
+// result = sums of products along the last axis, over axes [first, |sizes| - 1), dense.
+void fold_lines(DType dtype, const Dims& sizes, const std::vector<Walk>& walks, std::size_t first, const std::vector<const std::byte*>& at,
+                std::byte* result, Index size) {
+  const std::size_t last = sizes.size() - 1;
+  for_each_index(sizes, walks, first, last, at, [&](const std::vector<const std::byte*>& line) {
+    fold_products(dtype, line.front(), walks.front().steps[last], line.back(), walks.back().steps[last], sizes[last], result);
+    result += size;
+  });
+}
+
 // Folds a dense box over all its axes, the last one first; f16 and bf16 in f32, rounded once.
 void fold_box(const Node& node, Dims sizes, const std::vector<std::byte>& box, std::byte* result) {
   const DType dtype = node.dtype, wide = is_floating(dtype) && size_of(dtype) == 2 ? f32 : dtype;
@@ -218,10 +228,13 @@ class Interpreter {
       return result;
     }
     const Dims folded(sizes.begin() + node.kept, sizes.end());
-    std::vector<std::byte> box(static_cast<std::size_t>(element_count(folded) * size));
+    const bool products = adds_products(node.accumulator, node.op, node.dtype);
+    const Dims boxed(folded.begin(), folded.end() - (products ? 1 : 0));
+    std::vector<std::byte> box(static_cast<std::size_t>(element_count(boxed) * size));
     for_each_index(sizes, walks, 0, kept, origins, [&](const std::vector<const std::byte*>& at) {
-      fill_box(loop, sizes, walks, kept, at, box.data(), size);
-      fold_box(node, folded, box, to);
+      if (products) fold_lines(node.dtype, sizes, walks, kept, at, box.data(), size);
+      else fill_box(loop, sizes, walks, kept, at, box.data(), size);
+      fold_box(node, boxed, box, to);
       to += size;
     });
     return result;

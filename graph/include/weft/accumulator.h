@@ -12,6 +12,10 @@
 //     remaining subtrees from the smallest (rightmost) to the largest (larger one on the left).
 //   several folded axes: the last one is folded first, then the one before it folds those results, and so on.
 //
+// Products that are summed (adds_products): every product is added unrounded, slot = fma(a, b, slot), along the axis that is folded
+// first. A dot product so has one rounding for an element in place of two. Which products are summed in this way is a matter of the
+// graph: `sum(j:m) multiply(..)` and `sum(j:m) square(..)` of f32 and f64, which the pass `contract` makes of a sum over a product.
+//
 // All but one: for every element the product of the others along an axis of at most 64 elements (the gradient of prod).
 //   slot s holds elements s, s+16, .. as above; t[s] is their product, from the first to the last;
 //   for the distances d = 8, 4, 2, 1: u[s] = u[s] * t[s^d] (at first t[s^8]), t[s] = t[s] * t[s^d], all s at once;
@@ -31,6 +35,7 @@
 #include <string_view>
 
 #include <weft/dtype.h>
+#include <weft/op.h>
 #include <weft/shape.h>
 
 namespace weft {
@@ -55,6 +60,10 @@ bool accepts(AccumulatorId acc, DType dtype);
 // Folds `count` values along one axis in the order above; `step` in bytes. The result is written to `result` (one element).
 // No value: the empty value, or the unit for max and min. About 1e8 to 1e9 elements a second.
 void fold_values(AccumulatorId acc, DType dtype, const void* values, Index count, Index step, void* result);
+// Whether a node that folds the values of `op` adds products unrounded.
+bool adds_products(AccumulatorId acc, Op op, DType dtype);
+// The sum of the products of `count` pairs of values of f32 or f64, each added unrounded; steps in bytes.
+void fold_products(DType dtype, const void* a, Index a_step, const void* b, Index b_step, Index count, void* result);
 // The products of the others, of `count` values with `step` bytes between; of f32 or f64, count <= most_others.
 inline constexpr Index most_others = 64;
 void products_of_others(DType dtype, const void* values, Index count, Index step, void* results, Index result_step);

@@ -45,7 +45,8 @@ enum class RuleClass : std::uint8_t { exact, real };
 // Note: forgets stop_gradient: differentiate first.
 Graph simplify(const Graph& graph, RuleClass allowed = RuleClass::exact);
 
-// Out: add and subtract of a multiply that nothing else uses become one fma node (f32 and f64).
+// Out: add and subtract of a multiply that nothing else uses become one fma node, and a sum over one becomes a node that folds
+// the multiply: it adds each product unrounded (f32 and f64).
 // Keeps: values up to one rounding fewer.
 // So that: contraction is decided here and nowhere later; loops and the interpreter run the same fma nodes.
 Graph contract(const Graph& graph);
