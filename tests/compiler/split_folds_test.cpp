@@ -52,6 +52,14 @@ TEST_CASE("an axis that one operand lacks is folded as it stands") {
         "  %1: f64[] = sum(i:n) copy(%0[i])\n}\n");
 }
 
+TEST_CASE("products whose first folded axis goes are rounded, as its fold would") {
+  CHECK(text_after(split_folds, "graph g(%x: f64[n,m,1]) -> (%0, %1) {\n%0: f64[i:n] = sum(j:m,k:1) square(%x[i,j,k])\n%1: f64[i:n,j:m] = sum(k:1) square(%x[i,j,k])\n}") ==
+        "graph g(%x: f64[n,m,1]) -> (%1, %2) {\n"
+        "  %0: f64[i:n,j:m,k:1] = square(%x[i,j,k])\n"
+        "  %1: f64[i:n] = sum(j:m) copy(%0[i,j,0])\n"
+        "  %2: f64[i:n,j:m] = square(%x[i,j,0])\n}\n");
+}
+
 TEST_CASE("splitting changes no bit") {
   const Graph graph = parse("graph g(%x: f32[n,m,l]) -> (%0, %1, %2, %3) {\n"
                             "%0: f32[] = sum(i:n,j:m,k:l) exp(%x[i,j,k])\n%1: f32[i:m] = prod(j:n,k:l) copy(%x[j,i,k])\n"

@@ -21,19 +21,19 @@ template <class T> Scalar fold(AccumulatorId acc, const std::vector<T>& values) 
 }
 
 // The order of the header, written down a second time: leaves, slots, and a tree by splitting at the largest power of two.
-template <class T> T leaf(const std::vector<T>& values, std::size_t first, std::size_t count) {
+template <class T> T leaf(const std::vector<T>& values, const std::vector<T>& factors, std::size_t first, std::size_t count) {
   std::vector<T> slots(16, T(-0.0));
   for (std::size_t s = 0; s < 16; ++s)
-    for (std::size_t k = s; k < count; k += 16) slots[s] = slots[s] + values[first + k];
+    for (std::size_t k = first + s; k < first + count; k += 16) slots[s] = factors.empty() ? slots[s] + values[k] : std::fma(values[k], factors[k], slots[s]);
   for (std::size_t half : {8u, 4u, 2u, 1u})
     for (std::size_t s = 0; s < half; ++s) slots[s] = slots[s] + slots[s + half];
   return slots[0];
 }
-template <class T> T tree(const std::vector<T>& values, std::size_t first, std::size_t leaves) {
-  if (leaves == 1) return leaf(values, first * 1024, std::min<std::size_t>(1024, values.size() - first * 1024));
+template <class T> T tree(const std::vector<T>& values, const std::vector<T>& factors, std::size_t first, std::size_t leaves) {
+  if (leaves == 1) return leaf(values, factors, first * 1024, std::min<std::size_t>(1024, values.size() - first * 1024));
   std::size_t left = 1;
   while (left * 2 < leaves) left *= 2;
-  return tree(values, first, left) + tree(values, first + left, leaves - left);
+  return tree(values, factors, first, left) + tree(values, factors, first + left, leaves - left);
 }
 
 std::vector<float> noise(std::size_t count) {
@@ -107,8 +107,41 @@ TEST_CASE("a float sum has the documented order at every length") {
   for (std::size_t count : {1u, 2u, 15u, 16u, 17u, 100u, 1023u, 1024u, 1025u, 2048u, 3000u, 3072u, 5000u, 7168u, 8193u, 100000u}) {
     const std::vector<float> values = noise(count);
     CAPTURE(count);
-    CHECK(fold(AccumulatorId::sum, values) == Scalar(tree(values, 0, (count + 1023) / 1024)));
+    CHECK(fold(AccumulatorId::sum, values) == Scalar(tree(values, {}, 0, (count + 1023) / 1024)));
   }
+}
+
+TEST_CASE("products of f32 and f64 that are summed are added unrounded, in the order of a sum") {
+  for (std::size_t count : {1u, 15u, 17u, 1000u, 1025u, 5000u}) {
+    CAPTURE(count);
+    std::vector<float> values = noise(2 * count), a, b;
+    std::vector<double> c, d;
+    for (std::size_t k = 0; k < count; ++k) a.push_back(values[2 * k]), b.push_back(values[2 * k + 1]), c.push_back(1 + values[2 * k] / 3.0), d.push_back(std::sqrt(2.0) + values[2 * k + 1]);
+    float sum = 0, apart = 0, squares = 0;
+    fold_products(f32, values.data(), 8, values.data() + 1, 8, static_cast<Index>(count), &sum);       // every second value
+    CHECK(sum == tree(a, b, 0, (count + 1023) / 1024));
+    fold_products(f32, a.data(), 4, b.data(), 4, static_cast<Index>(count), &apart);
+    CHECK(apart == sum);
+    fold_products(f32, a.data(), 4, a.data(), 4, static_cast<Index>(count), &squares);
+    CHECK(squares == tree(a, a, 0, (count + 1023) / 1024));
+    double wide = 0;
+    fold_products(f64, c.data(), 8, d.data(), 8, static_cast<Index>(count), &wide);
+    CHECK(wide == tree(c, d, 0, (count + 1023) / 1024));
+  }
+  float nothing = 1, zero = 0, minus = -0.0f, result = 1;
+  fold_products(f32, nullptr, 4, nullptr, 4, 0, &nothing);
+  CHECK((nothing == 0 && !std::signbit(nothing)));
+  fold_products(f32, &zero, 4, &minus, 4, 1, &result);
+  CHECK(std::signbit(result));                                 // as the product alone
+}
+
+TEST_CASE("which folds add products") {
+  CHECK(adds_products(AccumulatorId::sum, Op::multiply, f32));
+  CHECK(adds_products(AccumulatorId::sum, Op::square, f64));
+  CHECK_FALSE(adds_products(AccumulatorId::sum, Op::multiply, f16));
+  CHECK_FALSE(adds_products(AccumulatorId::sum, Op::multiply, i32));
+  CHECK_FALSE(adds_products(AccumulatorId::sum, Op::add, f32));
+  CHECK_FALSE(adds_products(AccumulatorId::prod, Op::multiply, f32));
 }
 
 TEST_CASE("integers wrap, bool folds are any and all") {

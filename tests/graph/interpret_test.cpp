@@ -83,6 +83,33 @@ TEST_CASE("several folded axes fold the last one first, in the documented order"
   }
 }
 
+TEST_CASE("products are added unrounded along the axis that is folded first, their sums as they are") {
+  const auto vast = [](Index count, double offset) {
+    Array x(f64, {count});
+    for (Index k = 0; k < count; ++k) x.data<double>()[k] = std::sin(static_cast<double>(k) + offset) * 1e3;
+    return x;
+  };
+  const Array a = vast(3 * 40 * 50, 0.25).reshape_view({3, 40, 50}), b = vast(50 * 40, 0.5).reshape_view({50, 40});
+  const auto out = run("graph g(%a: f64[n,m,l], %b: f64[l,m]) -> (%0, %1) {\n%0: f64[i:n] = sum(j:m,k:l) multiply(%a[i,j,k], %b[k,j])\n"
+                       "%1: f64[i:n] = sum(j:m,k:l) square(%a[i,j,k])\n}", {a, b});
+  for (Index i = 0; i < 3; ++i) {
+    double products[40], squares[40], total = 0;
+    for (Index j = 0; j < 40; ++j) {
+      const double* row = a.data<double>() + (i * 40 + j) * 50;
+      fold_products(f64, row, 8, b.data<double>() + j, 320, 50, &products[j]);
+      fold_products(f64, row, 8, row, 8, 50, &squares[j]);
+    }
+    fold_values(AccumulatorId::sum, f64, products, 40, 8, &total);
+    CHECK(out[0].at<double>({i}) == total);
+    fold_values(AccumulatorId::sum, f64, squares, 40, 8, &total);
+    CHECK(out[1].at<double>({i}) == total);
+  }
+  const auto none = run("graph g(%a: f32[n,m], %b: f32[m]) -> (%0, %1) { %0: f32[i:n] = sum(j:m) multiply(%a[i,j], %b[j])\n%1: f32[i:m] = sum(j:n) square(%a[j,i])\n}",
+                        {Array(f32, {2, 0}), Array(f32, {0})});
+  CHECK((none[0].at<float>({0}) == 0 && none[0].at<float>({1}) == 0));
+  CHECK(none[1].shape() == Dims{0});
+}
+
 TEST_CASE("axes of extent 0 and scalars") {
   const auto out = run("graph g(%x: f64[n,m]) -> (%0, %1, %2, %3) {\n"
                        "%0: f64[i:n] = sum(j:m) copy(%x[i,j])\n%1: f64[] = sum(i:n,j:m) copy(%x[i,j])\n"

@@ -165,6 +165,41 @@ TEST_CASE("contract makes fma nodes of add and subtract where the product has no
 )");
 }
 
+TEST_CASE("contract lets sums multiply: of products and squares that nothing else uses, whatever they read") {
+  CHECK(text_after(contract, R"(graph t(%a: f64[n,m], %w: f32[m], %x: f32[m,n], %y: f32[9]) -> (%1, %3, %5) {
+  %0: f64[i:n,j:m] = square(%a[i,j])
+  %1: f64[] = sum(i:n,j:m) copy(%0[i,j])
+  %2: f32[i:n,j:m] = multiply(%x[j,i], %w[j])
+  %3: f32[i:n] = sum(j:m) copy(%2[i,j])
+  %4: f32[i:9] = multiply(%y[i], 2)
+  %5: f32[] = sum(i:4) copy(%4[2*i+1])
+}
+)") == R"(graph t(%a: f64[n,m], %w: f32[m], %x: f32[m,n], %y: f32[9]) -> (%0, %1, %2) {
+  %0: f64[] = sum(i:n,j:m) square(%a[i,j])
+  %1: f32[i:n] = sum(j:m) multiply(%x[j,i], %w[j])
+  %2: f32[] = sum(i:4) multiply(%y[2*i+1], 2)
+}
+)");
+}
+
+TEST_CASE("contract leaves what is shared, repeated, rounded to f16 or folded otherwise") {
+  const std::string text = R"(graph t(%a: f32[n,m], %h: f16[n], %k: i32[n]) -> (%1, %2, %4, %6, %8, %10) {
+  %0: f32[i:n,j:m] = multiply(%a[i,j], %a[i,j])
+  %1: f32[i:n] = sum(j:m) copy(%0[i,j])
+  %2: f32[i:n] = max(j:m) copy(%0[i,j])
+  %3: f32[i:n,j:m] = multiply(%a[i,j], 3)
+  %4: f32[i:n] = prod(j:m) copy(%3[i,j])
+  %5: f16[i:n] = multiply(%h[i], %h[i])
+  %6: f16[] = sum(i:n) copy(%5[i])
+  %7: i32[i:n] = multiply(%k[i], %k[i])
+  %8: i32[] = sum(i:n) copy(%7[i])
+  %9: f32[i:n] = multiply(%1[i], %2[i])
+  %10: f32[i:5] = sum(j:n) copy(%9[j])
+}
+)";
+  CHECK(text_after(contract, text) == text);
+}
+
 TEST_CASE("contract leaves shared, folded, broadcast and integer products") {
   const std::string text = R"(graph t(%a: f64[n], %x: f64[m,n], %k: i32[n], %h: f16[n]) -> (%1, %3, %5, %7, %9) {
   %0: f64[i:n] = multiply(%a[i], %a[i])

@@ -1,0 +1,64 @@
+// Sums that add products unrounded: in every kind of loop that folds, the interpreter's bits, which differ from those of products that are
+// rounded first.
+#include "bits.h"
+
+using namespace weft;
+
+namespace {
+
+// Full sums, along rows, down columns, over a middle axis, of values with a row's own and beside other folds.
+std::vector<Expr> sums_of(const Expr& x, const Expr& y) {
+  return {sum(x * y), sum(x * y, 2), sum(x * y, 1), sum(x * y, 0), sum(square(x), 2), sum(x * 3, 1), sum(exp(x) * y, 2), sum(square(x - mean(x, 2, {.keepdims = true})), 2)};
+}
+
+}  // namespace
+
+TEST_CASE("sums of products have the bits of the interpreter, whatever their extents") {
+  for (const DType dtype : {f32, f64})
+    for (const int lanes : {0, 8}) {
+      CAPTURE(dtype);
+      CAPTURE(lanes);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"a", "b", "c"}), y = g.input("y", dtype, {"a", "b", "c"});
+      for (const Expr& each : sums_of(x, y)) {
+        const Function f = compile({each}, {x, y}, {.threads = 2, .lanes = lanes, .verify = true});
+        for (const Dims& shape : {Dims{3, 40, 100}, Dims{1, 1, 1}, Dims{2, 1100, 33}, Dims{70, 3, 17}, Dims{2, 2, 2100}, Dims{0, 3, 4}, Dims{3, 4, 0}})
+          same_bits(f, {uneven(dtype, shape), near_one(dtype, shape)});
+      }
+      const Function all = compile(sums_of(x, y), {x, y}, {.threads = 1, .lanes = lanes, .verify = true});
+      for (const Dims& shape : {Dims{3, 40, 100}, Dims{9, 17, 1030}}) same_bits(all, {uneven(dtype, shape), near_one(dtype, shape)});
+    }
+}
+
+TEST_CASE("sums of products of few elements, of known extents, in blocks and of columns that lie across") {
+  Graph g;
+  const Expr thin = g.input("thin", f32, {"n", 5}), w = g.input("w", f32, {5}), rows = g.input("rows", f32, {"n", 64}), v = g.input("v", f32, {64}), r = g.input("r", f32, {"n"});
+  const Array many = uneven(f32, {2077, 5}), wide = uneven(f32, {2077, 64});
+  check_bits({sum(thin * w, 1), exp(sum(square(thin), 1))}, {thin, w}, {many, near_one(f32, {5})});
+  check_bits({sum(thin * w, 1)}, {thin, w}, {many.copy(Order::f), near_one(f32, {5})});
+  const Expr logit = sum(rows * v, 1), residual = sigmoid(logit) - r;
+  check_bits({sum(softplus(logit)), sum(rows * expand_dims(residual, 1), 0), sum(residual)}, {rows, v, r}, {wide, near_one(f32, {64}), uneven(f32, {2077})});
+  check_bits({sum(rows * v, 1), sum(square(rows), 0)}, {rows, v}, {wide.copy(Order::f), near_one(f32, {64})});
+}
+
+TEST_CASE("a sum of products rounds once where its terms cancel") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n"}), y = g.input("y", f64, {"n"});
+  const Function f = compile({sum(x * y)}, {x, y}, {.threads = 1});
+  const double a = 1 + 0x1p-30, b = 1 - 0x1p-30;                // a b = 1 - 2^-60, which rounds to 1
+  Array left(f64, {17}), right(f64, {17});
+  left.data<double>()[0] = -1, right.data<double>()[0] = 1;
+  left.data<double>()[16] = a, right.data<double>()[16] = b;     // the same slot
+  CHECK(f({left, right})[0].at<double>({}) == -0x1p-60);
+  CHECK(f.program().find(" += t0 * t1") != std::string::npos);
+}
+
+TEST_CASE("a product with another reader is rounded for both") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), y = g.input("y", f32, {"n"}), product = x * y;
+  const Function f = compile({product, sum(product)}, {x, y}, {.threads = 1});
+  const std::vector<Array> arrays{uneven(f32, {3000}), near_one(f32, {3000})}, results = f(arrays);
+  float expected = 0;
+  fold_values(AccumulatorId::sum, f32, results[0].data<float>(), 3000, 4, &expected);
+  CHECK(results[1].at<float>({}) == expected);
+}
