@@ -109,8 +109,9 @@ class KernelEmitter : private LoopChoices {
 
   // emit_lane_access.cpp
   void open_accesses(const Loop& loop);
-  Value* next_row_of(const Load& load);
-  bool row_is_near(int buffer, int axis) const;
+  void fetch_next(const Load& load, LaneAccess& access);
+  double bytes_of_row(const Load& load) const;
+  bool next_stays_near(double bytes) const;
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
@@ -327,7 +328,7 @@ class KernelEmitter : private LoopChoices {
   std::map<int, Value*> carried_rows_;          // by buffer: rows of states, from copy to copy
   std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, or each step of the only one, in memory's type
   std::map<const void*, std::vector<Value*>> tile_stores_;           // by Store: likewise
-  struct Fetch {                                // the first two loads in a unit; one of them fetches what comes next
+  struct Fetch {                                // the first two loads in a unit; they fetch what comes next
     const Load *first = nullptr, *second = nullptr;
   };
   std::vector<Fetch> fetches_;                  // by buffer

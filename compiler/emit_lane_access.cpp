@@ -23,28 +23,44 @@ Value* KernelEmitter::reverse(Value* vector) {
 
 // Several loops run over one row, or over one block of rows, while it is in cache; the hardware's own fetching stops at its end. So
 // where units are single rows the first loop fetches the next row, and where they are blocks the second loop the next block: while it
-// computes, memory would be idle. A block goes into the second-level cache, since what the first holds is in use; so does a long row. A fetch beyond
-// the array does nothing.
-Value* KernelEmitter::next_row_of(const Load& load) {
+// computes, memory would be idle. Of an array that the caches do not hold, that is too late: its first loop fetches the block after the
+// next one into the second level. 100,000 rows of 64 floats, dot products and a sum of all rows: 0.138 -> 0.087 ns an element; in the
+// caches it would take 5 % longer (Zen 5). A fetch beyond the array does nothing.
+void KernelEmitter::fetch_next(const Load& load, LaneAccess& access) {
   const auto k = static_cast<std::size_t>(load.buffer);
   const Buffer& buffer = program_.buffers[k];
   const LoopVar& root = program_.root.var;
   const auto loops = [](const Loop& loop) { return std::count_if(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }); };
-  if (program_.root.mark != Mark::units || (buffer.place != Place::argument && buffer.place != Place::temporary)) return nullptr;
-  if (root.splits() ? program_.block == 0 : loops(program_.root) < 2) return nullptr;
+  if (program_.root.mark != Mark::units || (buffer.place != Place::argument && buffer.place != Place::temporary)) return;
+  if (root.splits() ? program_.block == 0 : loops(program_.root) < 2) return;
   Fetch& fetch = fetches_[k];
   if (!fetch.first) fetch.first = &load;
   else if (!fetch.second && fetch.first != &load) fetch.second = &load;
-  if (&load != (root.splits() ? fetch.second : fetch.first)) return nullptr;
-  for (std::size_t d = 0; d < load.at.size(); ++d)
-    if (load.at[d].axis == root.axis && load.at[d].period == 0) return b_.CreateMul(number(load.at[d].step * (root.splits() ? program_.block : 1)), stride_bytes(buffer, slots_[k], d));
-  return nullptr;
+  const double row = bytes_of_row(load), rows = root.splits() ? static_cast<double>(program_.block) : 1;
+  const double all = row * static_cast<double>(program_.axes[static_cast<std::size_t>(root.axis)].hint);
+  Index ahead = 0;
+  if (&load == (root.splits() ? fetch.second : fetch.first)) ahead = 1;
+  else if (root.splits() && &load == fetch.first && all > machine_.third_level_bytes / 2) ahead = 2;
+  for (std::size_t d = 0; d < load.at.size() && ahead > 0; ++d)
+    if (load.at[d].axis == root.axis && load.at[d].period == 0) {
+      access.next_row = b_.CreateMul(number(ahead * load.at[d].step * static_cast<Index>(rows)), stride_bytes(buffer, slots_[k], d));
+      access.next_is_near = ahead == 1 && next_stays_near(rows * row);
+      return;
+    }
 }
 
-// Whether three rows of the axis, the one in use, its results and the next, are no more than a loop may keep of the first level: softmax of
-// rows of 1024 floats takes 5 % less (Zen 5).
-bool KernelEmitter::row_is_near(int buffer, int axis) const {
-  return !program_.root.var.splits() && 3 * program_.axes[static_cast<std::size_t>(axis)].hint * static_cast<Index>(size_of(program_.buffers[static_cast<std::size_t>(buffer)].dtype)) <= first_level_share;
+// Of what the load reads for an element of the root.
+double KernelEmitter::bytes_of_row(const Load& load) const {
+  double bytes = static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype));
+  for (const Subscript& s : load.at)
+    if (s.axis >= 0 && s.axis != program_.root.var.axis) bytes *= static_cast<double>(program_.axes[static_cast<std::size_t>(s.axis)].hint);
+  return bytes;
+}
+
+// Whether what is in use and what comes next are no more than loops may keep of the first level: softmax of rows of 1024 floats, whose results
+// are a third such row, takes 5 % less, and blocks of 64 rows of 64 floats, which are only read, 12 % (Zen 5).
+bool KernelEmitter::next_stays_near(double bytes) const {
+  return (program_.root.var.splits() ? 1 : 3) * bytes <= static_cast<double>(first_level_share);
 }
 
 // The address without the lane axis' own term, made before the loop.
@@ -226,8 +242,7 @@ void KernelEmitter::open_accesses(const Loop& loop) {
       const Place place = program_.buffers[static_cast<std::size_t>(load->buffer)].place;
       if (place != Place::index && !load->guarded) {
         accesses_[&item] = lane_access(load->buffer, load->at, axis);
-        accesses_[&item].next_row = next_row_of(*load);
-        accesses_[&item].next_is_near = row_is_near(load->buffer, axis);
+        fetch_next(*load, accesses_[&item]);
       }
       if (load->guarded) base_of(load->buffer);
     } else if (auto* others = std::get_if<Others>(&item)) {
