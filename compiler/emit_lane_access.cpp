@@ -127,9 +127,22 @@ Value* KernelEmitter::load_part(llvm::Type* type, Value* at, DType dtype, Value*
   return b_.CreateLoad(type, cell);
 }
 
+// Lanes that are known, one after the other, are stored as what they are: of a mask with one lane LLVM 22 makes a store of four bytes, if
+// the value was truncated to one or two.
 void KernelEmitter::store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards) {
+  const llvm::Align align(size_of(dtype));
   if (!masks_by_branches(dtype)) {
-    b_.CreateMaskedStore(value, at, llvm::Align(size_of(dtype)), backwards ? reverse(mask) : mask);
+    Value* lanes = backwards ? reverse(mask) : mask;
+    auto* known = llvm::dyn_cast<llvm::Constant>(lanes);
+    if (!known) {
+      b_.CreateMaskedStore(value, at, align, lanes);
+      return;
+    }
+    std::vector<int> set;
+    for (int lane = 0; lane < lane_count; ++lane)
+      if (known->getAggregateElement(static_cast<unsigned>(lane))->isOneValue()) set.push_back(lane);
+    if (set.empty()) return;
+    b_.CreateAlignedStore(b_.CreateShuffleVector(value, set), b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), at, static_cast<std::uint64_t>(set[0])), align);
     return;
   }
   auto* cell = stack_cell(value->getType(), "part");

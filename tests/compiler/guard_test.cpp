@@ -52,6 +52,19 @@ TEST_CASE("vector loops, folds, tiles and thin folds stay inside their arrays") 
   }
 }
 
+TEST_CASE("one element left over of one or two bytes is stored as such, where extents are known too") {
+  for (DType dtype : {bf16, f16, i16, u8, i8})
+    for (Index n : {1, 15, 17, 18, 33, 49}) {
+      CAPTURE(to_text(dtype));
+      CAPTURE(n);
+      Graph g;
+      const Expr x = g.input("x", f32, {n, n}), k = g.input("k", i32, {n});
+      const std::vector<Array> arrays{counted(f32, {n, n}), counted(i32, {n})};
+      check_guarded({cast(x, dtype), cast(flip(x, 1), dtype), cast(permute_dims(x, {1, 0}) * 2, dtype), cast(k, dtype), cast(flip(k, 0), dtype)}, {x, k}, arrays, {1 << 20});
+      if (n > 1) check_guarded({cast(grad(sum(prod(x, 0)), {x})[0], dtype), cast(grad(sum(prod(x, 1)), {x})[0], dtype)}, {x}, {arrays[0]}, {1 << 20});
+    }
+}
+
 TEST_CASE("table lookups and repeating operands stay inside their arrays") {
   for (Index n : {1, 300, 769, 1600}) {
     Graph g;
