@@ -128,7 +128,7 @@ Value* KernelEmitter::load_part(llvm::Type* type, Value* at, DType dtype, Value*
 }
 
 // Lanes that are known, one after the other, are stored as what they are: of a mask with one lane LLVM 22 makes a store of four bytes, if
-// the value was truncated to one or two.
+// the value was truncated to one or two (llvm#179489).
 void KernelEmitter::store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards) {
   const llvm::Align align(size_of(dtype));
   if (!masks_by_branches(dtype)) {
