@@ -142,6 +142,7 @@ void KernelEmitter::store_part(Value* value, Value* at, DType dtype, Value* mask
     for (int lane = 0; lane < lane_count; ++lane)
       if (known->getAggregateElement(static_cast<unsigned>(lane))->isOneValue()) set.push_back(lane);
     if (set.empty()) return;
+    WEFT_ASSERT(set.back() - set.front() + 1 == static_cast<int>(set.size()), set.size(), " known lanes to store lie apart: from ", set.front(), " to ", set.back());
     b_.CreateAlignedStore(b_.CreateShuffleVector(value, set), b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), at, static_cast<std::uint64_t>(set[0])), align);
     return;
   }

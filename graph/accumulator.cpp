@@ -177,7 +177,7 @@ void fold_products(DType dtype, const void* a, Index a_step, const void* b, Inde
   const auto fold = [&]<class T>(T*) {
     const Line<T> left{a, a_step}, right{b, b_step};
     const auto add = [&](T slot, Index k) { return std::fma(left[k], right[k], slot); };
-    *static_cast<T*>(result) = count == 0 ? T(0) : fold_line(Monoid<T>{AccumulatorId::sum}, count, add);
+    *static_cast<T*>(result) = count == 0 ? nothing_folded<T>(AccumulatorId::sum) : fold_line(Monoid<T>{AccumulatorId::sum}, count, add);
   };
   WEFT_ASSERT(dtype == f32 || dtype == f64, "products of ", dtype, " are rounded before they are added");
   if (dtype == f32) fold(static_cast<float*>(nullptr));
