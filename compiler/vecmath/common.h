@@ -83,13 +83,14 @@ V rough_inverse(const V& x) {
   return from_bits(x.int_like(x.bits() == 32 ? 0x7ef311c7 : 0x7fde6238da3c2118) - to_bits(x));
 }
 
-// A polynomial for each of sixteen intervals, about its middle, where the value has two parts. The interval `first` is about 0, where the
-// function is a + a * polynomial. wraps: the index counts modulo 16.
+// A polynomial without a constant term for each of sixteen intervals, about a point where the function is nearly a number of the dtype: one
+// rounding, that of the last fma, is all but all of the error. first: the lane is in the interval about 0, where the function is
+// a + a * polynomial. The index counts modulo 16.
 template <LaneType V, int terms>
-V piecewise(const V& a, const typename V::Int& index, int first, const double (&table)[terms][16], bool wraps) {
-  const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16, wraps}, index); };
+V piecewise(const V& a, const typename V::Int& index, const typename V::Mask& first, const double (&table)[terms][16]) {
+  const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16, true}, index); };
   const V t = a - row(0);
-  return select(index == a.int_like(first), t, row(1)) + horner(t, terms - 2, [&](int k) { return row(k + 2); });
+  return fma(t, horner(t, terms - 2, [&](int k) { return row(k + 2); }), select(first, t, row(1)));
 }
 
 // The sign bit of a lane, alone.

@@ -109,10 +109,11 @@ V rough_reciprocal(const V& d) {
 template <LaneType V>
 V tanh_f32(const V& x) {
   const V a = min_raw(x.like(10), abs(x)), two = x.like(2);
-  return copysign(piecewise(a, to_bits(fma(a, two, two)) >> 21, 512, tanh_pieces, true), x);
+  const auto index = to_bits(fma(a, two, two)) >> 21;
+  return copysign(piecewise(a, index, index == x.int_like(512), tanh_pieces), x);
 }
 
-// tanh(x). f32 0.95 ULP, f64 1.07 ULP, all x. tanh(-0) = -0, tanh(+-inf) = +-1.
+// tanh(x). f32 0.70 ULP, f64 1.07 ULP, all x. tanh(-0) = -0, tanh(+-inf) = +-1.
 template <LaneType V>
 V tanh(const V& x) {
   if (x.bits() == 32) return tanh_f32(x);
