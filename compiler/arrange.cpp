@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "blocks.h"
+#include "distribute.h"
 #include "drafts.h"
 #include "loop_tree.h"
 #include "placement.h"
@@ -169,6 +170,21 @@ double bytes_across(const Graph& graph, const Hints& hints, const Nest& nest) {
   return bytes;
 }
 
+// The same of loops that were one body: of all arrays, which later loops read again, and of rows.
+double bytes_of_strip(const Graph& graph, const Schedule& schedule, const Nest& nest) {
+  std::set<NodeId> arrays;
+  std::size_t widest = 1;
+  for (const Placed& placed : nest.nodes) {
+    widest = std::max(widest, size_of(graph.node(placed.node).dtype));
+    if (schedule.stored[placed.node.value]) arrays.insert(placed.node);
+    for (int k = 0; k < graph.arity(placed.node); ++k)
+      if (const NodeId array = graph.operand(placed.node, k); !nest.find(array) && graph.node(array).kept > 0) arrays.insert(array);
+  }
+  double bytes = static_cast<double>(nest.distribution.rows) * static_cast<double>(widest);
+  for (NodeId array : arrays) bytes += static_cast<double>(size_of(graph.node(array).dtype));
+  return bytes;
+}
+
 double elements_of(const Nest& nest) {
   double elements = 1;
   for (const NestAxis& axis : nest.axes) elements *= std::max(1.0, static_cast<double>(axis.hint));
@@ -211,10 +227,13 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
     order_loops(graph, schedule, nest, costs, choose_root(nest, costs, nest.lanes));
     keep_visiting_order(graph, nest);
   }
-  nest.root = build_tree(graph, nest);
+  nest.root = build_tree(graph, nest, distribute(graph, schedule, nest));
   const bool root_is_vectors = !nest.vars.empty() && nest.vars[0] == LoopVar{nest.lanes, Part::tile};
-  if (root_is_vectors && !folds_axis(graph, nest, nest.lanes))
-    nest.unit = unit_of_vectors(kept_bytes(graph, schedule, nest) + bytes_across(graph, hints, nest), nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest));
+  if (!root_is_vectors || folds_axis(graph, nest, nest.lanes)) return;
+  const bool distributed = nest.distribution.loops > 0;
+  const double bytes = distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest) + bytes_across(graph, hints, nest);
+  nest.unit = unit_of_vectors(bytes, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest),
+                              distributed ? strip_share : first_level_share);
 }
 
 }  // namespace weft

@@ -7,7 +7,7 @@
 //   short rows                    short_rows_pay, vector_axis_cost
 //   few elements along an axis    thin_extent_pays, across_in_loads, copies_that_call
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
-//   size of loop bodies           full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only,
+//   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only,
 //                                 first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
@@ -108,7 +108,7 @@ bool kept_row_fits(double bytes, double root_elements);
 // stay in the first level, or if there were too few units for the threads. row_bytes: of such rows, for each element of the root;
 // elements: of the whole nest; instructions: likewise. Long code is itself fetched from beyond the first level for each unit, so that short
 // units cost more than rows in the second level.
-Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads, int instructions);
+Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads, int instructions, Index share = first_level_share);
 
 // An operand that repeats along merged axes stays in so many f32 registers at most: extents 2 to 8, 10, 12, 14, 16.
 inline constexpr Index repeated_vectors = 7;
@@ -129,12 +129,20 @@ inline constexpr int full_loop = 320;            // compile time and registers s
 inline constexpr int full_loop_with_moves = 400; // takes no more values from other loops
 inline constexpr int cheap_value = 3;            // loads included: computed again in each loop, not worth a row
 
+// One of the loops that a long body with long functions becomes. latency: of its longest chain of results, in cycles; rows: values that
+// earlier loops keep for it or for later ones.
+double loop_cost(int body, int latency, int rows);
+int op_latency(Op op);                           // in cycles, about
+inline constexpr Index strip_share = 1 << 13;    // bytes of the first level: half of what else a loop may keep there
+int vectors_of_distributed(int body);              // side by side in the loops of such a body
+
 // ---------------------------------------------------------------- code
 
 inline constexpr int vectors_of_block = 2;       // side by side, of the four that a block of rows has: all at once are no faster, and dearer to compile
 inline constexpr int long_function = 12;         // op_cost from which an op is no handful of instructions
 inline constexpr int small_body = 16;            // of simple ops
 inline constexpr int twice_emitted = small_body; // bodies up to this size: for whole steps, and with masks for the rest
+inline constexpr int interleaved_body = 100;     // of a few long functions: four vectors side by side hide their latency
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 inline constexpr int first_level_of_code = 1000; // of all loops of a nest, several vectors side by side: beyond, code comes from the second level

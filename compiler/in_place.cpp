@@ -1,5 +1,5 @@
-// Which outputs may lie exactly where an input lies: the input is read by one program only, each element in the iteration
-// that writes it, before the write.
+// Which outputs may lie exactly where an input lies: the input is read by one program only, each element in the iteration that writes it,
+// or by loops before the one that does, before the write.
 #include <algorithm>
 
 #include "variant.h"
@@ -7,22 +7,20 @@
 namespace weft {
 namespace {
 
-// Loads and stores of a program, in order, and whether its loops are one inside the other and read one element at a time.
+// Loads and stores of a program, in order, and whether all are of one element at a time.
 struct Accesses {
   std::vector<std::pair<int, const Load*>> loads;
   std::vector<std::pair<int, const Store*>> stores;
   int count = 0;
-  bool one_path = true;
+  bool elements = true;
 };
 void collect(const Loop& loop, Accesses& out) {
-  int inner = 0;
   for (const Item& item : loop.body) {
-    if (auto* nested = std::get_if<Loop>(&item)) ++inner, collect(*nested, out);
+    if (auto* nested = std::get_if<Loop>(&item)) collect(*nested, out);
     else if (auto* load = std::get_if<Load>(&item)) out.loads.emplace_back(out.count++, load);
     else if (auto* store = std::get_if<Store>(&item)) out.stores.emplace_back(out.count++, store);
-    else if (std::holds_alternative<Others>(item)) out.one_path = false;
+    else if (std::holds_alternative<Others>(item)) out.elements = false;
   }
-  out.one_path &= inner <= 1;
 }
 
 bool reads(const Program& program, NodeId input) {
@@ -42,7 +40,7 @@ bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output
   if (!home) return false;
   Accesses accesses;
   collect(home->root, accesses);
-  if (!accesses.one_path || !home->folds.empty()) return false;
+  if (!accesses.elements || !home->folds.empty()) return false;
   const auto holds = [&](int buffer, NodeId node) { return home->buffers[static_cast<std::size_t>(buffer)].node == node; };
   for (const auto& [written, store] : accesses.stores)
     if (holds(store->buffer, output))

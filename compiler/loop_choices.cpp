@@ -63,7 +63,8 @@ StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subs
 int LoopChoices::interleave(const Loop& loop) const {
   if (std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Others>(item); })) return 1;       // rows across it fill the registers
   const bool along_block = program_.block > 0 && program_.is_tiled(loop.var.axis) && loop.weight > small_body;
-  const int wanted = along_block ? std::min(vectors_of_block, latency_steps(loop)) : latency_steps(loop);
+  const int most = along_block ? vectors_of_block : program_.vectors;
+  const int wanted = std::min(most, latency_steps(loop));
   int repetition = 1;                   // vectors until all repeating operands begin anew
   for (const Item& item : loop.body)
     if (auto* load = std::get_if<Load>(&item))

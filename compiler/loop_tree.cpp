@@ -31,7 +31,7 @@ struct Position {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const Graph& graph, const Nest& nest) : graph_(graph), nest_(nest) {
+  TreeBuilder(const Graph& graph, const Nest& nest, const std::vector<int>& own_loops) : graph_(graph), nest_(nest), own_loops_(own_loops) {
     loops_.emplace_back();
     if (!nest.vars.empty()) loops_[0].var = nest.vars[0];
     for (std::size_t k = 0; k < nest.nodes.size(); ++k) place_[nest.nodes[k].node] = static_cast<int>(k);
@@ -130,7 +130,8 @@ class TreeBuilder {
           loops_[static_cast<std::size_t>(current)].carries |= !path.empty() && path.back().axis >= 0 && placed.axes[static_cast<std::size_t>(axis)] == path.back().axis;
         return;
       }
-      current = enter(current, path[depth + 1], phase, direction_of(placed, path[depth + 1].axis));
+      const int own = !own_loops_.empty() && depth + 2 == path.size() ? own_loops_[static_cast<std::size_t>(k)] : 0;
+      current = enter(current, path[depth + 1], std::max(phase, own), direction_of(placed, path[depth + 1].axis));
     }
   }
   Level build(int index) {
@@ -152,6 +153,7 @@ class TreeBuilder {
 
   const Graph& graph_;
   const Nest& nest_;
+  const std::vector<int>& own_loops_;
   std::vector<WorkLoop> loops_;
   std::unordered_map<NodeId, int> place_;
   std::vector<Position> positions_;
@@ -159,6 +161,6 @@ class TreeBuilder {
 
 }  // namespace
 
-Level build_tree(const Graph& graph, const Nest& nest) { return TreeBuilder(graph, nest).build(); }
+Level build_tree(const Graph& graph, const Nest& nest, const std::vector<int>& loops) { return TreeBuilder(graph, nest, loops).build(); }
 
 }  // namespace weft

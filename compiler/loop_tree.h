@@ -4,7 +4,8 @@
 
 namespace weft {
 
-// The nest has its variables; its nodes are in an order in which each comes after those that it reads. Cost: linear in the nodes.
-Level build_tree(const Graph& graph, const Nest& nest);
+// The nest has its variables; its nodes are in an order in which each comes after those that it reads. loops: see distribute.h. Cost: linear
+// in the nodes.
+Level build_tree(const Graph& graph, const Nest& nest, const std::vector<int>& loops);
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 // Schedule -> Program: walks the loops of a nest and asks for values where they are needed.
 #include "lowering.h"
+#include "share_rows.h"
 
 namespace weft {
 namespace {
@@ -18,6 +19,7 @@ Lowering::Lowering(const Graph& graph, const Schedule& schedule, const Nest& nes
   program_.axes = nest.axes;
   program_.unit = nest.unit;
   program_.block = nest.block;
+  if (nest.distribution.loops > 0) program_.vectors = vectors_of_distributed(nest.distribution.body);
 }
 
 Program Lowering::run() {
@@ -335,7 +337,9 @@ int instructions_of(const Loop& loop) {
 }
 
 Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name) {
-  return Lowering(graph, schedule, nest, std::move(name)).run();
+  Program program = Lowering(graph, schedule, nest, std::move(name)).run();
+  share_rows(program);
+  return program;
 }
 
 }  // namespace weft

@@ -115,6 +115,7 @@ struct Program {
   std::vector<NestAxis> axes;
   Index unit = 1;
   Index block = 0;
+  int vectors = most_vectors;           // side by side in a loop, at most
   std::vector<Buffer> buffers;
   std::vector<DType> values;            // dtype by value number
   std::vector<Fold> folds;

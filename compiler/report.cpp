@@ -119,6 +119,8 @@ class Report {
     if (!nest.axes.empty()) lines.push_back({"loops", loops(nest)});
     for (const auto& [outer, inner] : nest.merged) lines.push_back({"merged", concat("an axis of ", to_text(outer), " and one of ", to_text(inner), ": no array has a gap between them")});
     if (nest.blocks.along_root > 0) lines.push_back({"blocks", blocks(nest)});
+    if (nest.distribution.loops > 0)
+      lines.push_back({"distributed", concat("a body of ", nest.distribution.body, " vector instructions in ", nest.distribution.loops, " loops over the same elements: long ones wait for their results")});
     lines.push_back({"memory", memory(program)});
     for (const Buffer& buffer : program.buffers)
       if (buffer.place == Place::row) lines.push_back({"row", concat(name_of(graph_, buffer.node), " ", bytes_text(bytes_of(buffer.dtype, buffer.extents)))});

@@ -97,6 +97,11 @@ struct BlockChoice {
   double along_root = 0, row = 0;                      // vector instructions of a row: of values along the root alone, and of the others
 };
 
+// A body that became several loops (distribute.h): its vector instructions, how many loops, and the rows that are needed at once.
+struct Distribution {
+  int body = 0, loops = 0, rows = 0;
+};
+
 struct Nest {
   std::vector<NestAxis> axes;
   std::vector<Placed> nodes;                           // in id order
@@ -109,6 +114,7 @@ struct Nest {
   std::vector<std::pair<Extent, Extent>> merged;       // axes that became one, outer and inner
   std::vector<AxisChoice> compared;                    // by axis
   BlockChoice blocks;
+  Distribution distribution;
 
   const Placed* find(NodeId id) const;                 // null if the nest does not run it
 };

@@ -132,6 +132,16 @@ TEST_CASE("units are smaller where rows are long, or threads have none") {
   CHECK(unit_of_vectors(256, 1 << 20, large, 1, 10000) == 512);    // the code is longer than the rows
 }
 
+TEST_CASE("loops whose results wait for each other cost more than two that hide it, and rows between them something") {
+  CHECK(loop_cost(130, 126, 0) > loop_cost(40, 63, 0) + loop_cost(90, 66, 2));
+  CHECK(loop_cost(130, 66, 0) < loop_cost(40, 63, 0) + loop_cost(90, 66, 2));
+  CHECK(loop_cost(40, 60, 1) > loop_cost(40, 60, 0));
+  CHECK(op_latency(Op::erf) > op_latency(Op::divide));
+  CHECK(op_latency(Op::divide) > op_latency(Op::add));
+  CHECK(vectors_of_distributed(130) > vectors_of_distributed(1000));
+  CHECK(unit_of_vectors(28, 1 << 20, 1e6, 1, 130, strip_share) == 256);
+}
+
 TEST_CASE("larger bodies have fewer vectors side by side and fewer elements together, and at least one") {
   for (bool functions : {false, true})
     for (int registers : {1, 2, 4, 8}) {
