@@ -22,8 +22,9 @@ std::vector<int> all_axes_of(const Frame& frame) {
 
 }  // namespace
 
-Sweep::Sweep(Graph& graph, const std::vector<NodeId>& xs) : graph_(graph), numbers_(graph), on_path_(graph.size(), false), adjoints_(graph.size()) {
-  for (NodeId id : xs) on_path_[id.value] = true;
+Sweep::Sweep(Graph& graph, const std::vector<NodeId>& xs) : graph_(graph), numbers_(graph), is_x_(graph.size(), false), adjoints_(graph.size()) {
+  for (NodeId id : xs) is_x_[id.value] = true;
+  on_path_ = is_x_;
   for (std::size_t k = 0; k < on_path_.size(); ++k)
     for (int p = 0; p < graph.arity(id_of(k)); ++p)
       if (on_path_[graph.operand(id_of(k), p).value]) on_path_[k] = true;
@@ -98,12 +99,45 @@ Sweep::Elements Sweep::elements_of(Frame& frame, NodeId id, const Node& node) {
   return {std::move(plain), std::move(operands), saved, std::move(y)};
 }
 
+// With how many powers of `factor` the node multiplies what does not depend on any x; -1 if it is no such product, if it has many nodes, or if
+// one of them is an x itself and wants its own part.
+int Sweep::power_of(NodeId factor, NodeId id, int& nodes) const {
+  if (id == factor) return 1;
+  if (!on_path_[id.value]) return 0;
+  const Node& node = graph_.node(id);
+  if (++nodes > 8 || is_x_[id.value] || node.kind != Kind::apply || node.mode != Mode::broadcast || (node.op != Op::multiply && node.op != Op::square) ||
+      node.dtype != graph_.node(factor).dtype || graph_.storage().custom.contains(id))
+    return -1;
+  int power = 0;
+  for (int p = 0; p < graph_.arity(id); ++p) {
+    const NodeId operand = graph_.operand(id, p);
+    const int own = power_of(factor, operand, nodes);
+    if (own < 0 || (own > 0 && !is_whole(graph_, Operand{operand, graph_.map(id, p)}, node.domain))) return -1;
+    power += own;
+  }
+  return node.op == Op::square ? 2 * power : power;
+}
+
+// Of a product x * a, where a is a product of x and of what does not depend on any x: the powers of x in the whole; 0 elsewhere.
+int Sweep::power_beside(NodeId id, const Node& node, int position) const {
+  if (node.kind != Kind::apply || node.mode != Mode::broadcast || node.op != Op::multiply) return 0;
+  const NodeId factor = graph_.operand(id, position);
+  int nodes = 0;
+  const int power = on_path_[factor.value] && is_floating(node.dtype) ? power_of(factor, id, nodes) : 0;
+  return std::max(power, 0);
+}
+
 void Sweep::visit(NodeId id, const Node& node) {
   Frame frame = element_frame(id, node);
   const Elements at = elements_of(frame, id, node);
   Local g = adjoints_[id.value]->in(frame);
   if (node.mode == Mode::accumulate) g = through_fold(frame, node, g, at.y, at.saved);
+  // The power rule: x * x * x passes 3 g (x * x) to x at once, not one term for each factor.
+  int of_power = -1, power = 0;
+  for (int p = graph_.arity(id); p-- > 0 && power < 2;)
+    if (const int found = power_beside(id, node, p); found >= 2) of_power = p, power = found;
   for (int p = 0; p < graph_.arity(id); ++p) {
+    if (of_power >= 0 && p != of_power) continue;
     const auto& [operand, map] = at.plain[static_cast<std::size_t>(p)];
     const Node& target = graph_.node(operand);
     if (!on_path_[operand.value] || !is_floating(target.dtype)) continue;
@@ -111,6 +145,7 @@ void Sweep::visit(NodeId id, const Node& node) {
     const Shape shape = target.shape();
     const Order order = target.order;
     Local value = derivative(node.op, p, at.operands, at.y, g);
+    if (power >= 2) value = value * Local(power);
     if (!value.frame()) value = Local(frame, value.number());
     add(operand, pull_back(value, map, shape, order));
   }

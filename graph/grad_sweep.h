@@ -40,6 +40,8 @@ class Sweep {
   Expr whole(Frame& frame, Operand value);
   Local operand_local(Frame& frame, NodeId user, int position);
   void visit(NodeId id, const Node& node);
+  int power_beside(NodeId id, const Node& node, int position) const;
+  int power_of(NodeId factor, NodeId id, int& nodes) const;
   void visit_recurrence(NodeId id, const Node& node);
   void visit_others(NodeId id, const Node& node);
   void visit_fit(NodeId id, const Node& node);
@@ -55,7 +57,7 @@ class Sweep {
 
   Graph& graph_;
   NumberPool numbers_;
-  std::vector<bool> on_path_;                                // depends on some x
+  std::vector<bool> is_x_, on_path_;                         // one of the xs; depends on some x
   std::vector<std::optional<Adjoint>> adjoints_;
 };
 
