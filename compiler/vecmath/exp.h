@@ -145,13 +145,12 @@ ExpPair<V> exp_pair_negative(const V& x) {
 // 1 / (1 + exp(-x)). f32 0.97 ULP, f64 0.94 ULP, all x, subnormal results included. 0 at -inf, 1 at inf.
 template <LaneType V>
 V sigmoid(const V& x) {
-  // 2^n / (2^n + exp(-r)) for x = n ln2 + r: the first is exact, and so is the sum, as a rounded value and its error. Few steps depend on r.
+  // 2^n / (2^n + exp(-r)) for x = n ln2 + r. The quotient of the rounded sum is corrected by what the sum lost. Few steps depend on r.
   const auto a = split_exp(max_raw(constant(x, -104, -746), min_raw(constant(x, 18, 38), x)));
   const V one = x.like(1), power = scale_by_power(one, a.power()), r = -a.r;
-  V one_error = x, d_error = x;
-  const V more = fast_two_sum(max_raw(power, one), min_raw(power, one), one_error);
-  const V d = fast_two_sum(more, fma(r * r, exp_tail(r), r), d_error), q = one / d;
-  return fma(q, fma(-q, d, one) - q * (d_error + one_error), q) * power;
+  const V large = max_raw(power, one), small = min_raw(power, one), rest = fma(r * r, exp_tail(r), r);
+  const V d = (large + small) + rest, lost = ((large - d) + small) + rest, q = one / d;
+  return fma(q, fma(-q, lost, fma(-q, d, one)), q) * power;
 }
 
 }  // namespace weft::vecmath
