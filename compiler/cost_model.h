@@ -138,7 +138,7 @@ int vectors_of_distributed(int body);              // side by side in the loops 
 
 // ---------------------------------------------------------------- code
 
-inline constexpr int vectors_of_block = 2;       // side by side, of the four that a block of rows has: all at once are no faster, and dearer to compile
+inline constexpr int vectors_of_block = 1;       // side by side, of the four that a block of rows has: more are no faster, and dearer to compile
 inline constexpr int long_function = 12;         // op_cost from which an op is no handful of instructions
 inline constexpr int small_body = 16;            // of simple ops
 inline constexpr int twice_emitted = small_body; // bodies up to this size: for whole steps, and with masks for the rest

@@ -208,7 +208,8 @@ void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
 }
 
 // Masks of processors without mask registers are vectors that take instructions to make, and stores with them tens of cycles: whole
-// vectors go without. Returns where the rest begins.
+// vectors go without. So do those of rows that run side by side, each of which has such a rest: a gradient over rows of 63 floats takes 15 %
+// less (Zen 5). Returns where the rest begins.
 Value* KernelEmitter::emit_single_vectors(const Loop& loop, Range range) {
   Value* rest = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(lane_count)));
   for_range(range.begin, rest, lane_count, "vector", [&](Value* index) { emit_lane_body(loop, index, 1, {}); });
@@ -245,7 +246,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); }, some);
     repeated_.clear();
     if (exact) return;
-    if (steps > 1 && loop.weight <= small_body && register_bytes() < 64) rest = emit_single_vectors(loop, {rest, range.end});
+    if (steps > 1 && loop.weight <= small_body && (register_bytes() < 64 || !jam_.empty())) rest = emit_single_vectors(loop, {rest, range.end});
   }
   if (once && masks) return emit_whole_then_rest(loop, range, steps);
   const int last_steps = once ? steps : 1;
