@@ -32,11 +32,13 @@ Array quotes(DType dtype, const Dims& shape, Index seed) {
 }
 std::vector<Array> market(DType dtype, Index n) { return {quotes(dtype, {n}, 1), quotes(dtype, {n}, 2), quotes(dtype, {n}, 3), quotes(dtype, {n}, 4)}; }
 
-Function priced(DType dtype, int threads = 1) {
+Function priced(DType dtype, int threads = 1, int lanes = 0) {
   Graph g;
   std::vector<Expr> inputs;
   for (const char* name : {"s", "k", "t", "v"}) inputs.push_back(g.input(name, dtype, {"n"}));
-  return compile({price(inputs[0], inputs[1], inputs[2], inputs[3])}, inputs, checked(threads));
+  Options options = checked(threads);
+  options.lanes = lanes;
+  return compile({price(inputs[0], inputs[1], inputs[2], inputs[3])}, inputs, options);
 }
 
 }  // namespace
@@ -49,6 +51,16 @@ TEST_CASE("a long body whose functions wait for each other becomes loops; the bi
       for (const Index n : {0, 1, 15, 16, 127, 512, 1000, 70001}) check_call(f, market(dtype, n));
       CHECK(loops_of(f) > 1);
       CHECK(count(f.report(), "distributed") == 1);
+    }
+}
+
+TEST_CASE("registers of any width give the same bits") {
+  for (const int lanes : {4, 8, 16})
+    for (const DType dtype : {f32, f64}) {
+      CAPTURE(lanes);
+      const Function f = priced(dtype, 1, lanes);
+      for (const Index n : {3, 300}) check_call(f, market(dtype, n));
+      CHECK(loops_of(f) > 1);
     }
 }
 
