@@ -231,7 +231,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   const bool root_is_vectors = !nest.vars.empty() && nest.vars[0] == LoopVar{nest.lanes, Part::tile};
   if (!root_is_vectors || folds_axis(graph, nest, nest.lanes)) return;
   const bool distributed = nest.distribution.loops > 0;
-  const double bytes = distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest) + bytes_across(graph, hints, nest);
+  const double bytes = (distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest)) + bytes_across(graph, hints, nest);
   nest.unit = unit_of_vectors(bytes, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest),
                               distributed ? strip_share : first_level_share);
 }

@@ -7,8 +7,8 @@
 //   short rows                    short_rows_pay, vector_axis_cost
 //   few elements along an axis    thin_extent_pays, across_in_loads, copies_that_call
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
-//   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece, twice_emitted, long_body, masked_only,
-//                                 first_level_of_code
+//   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece,
+//                                 twice_emitted, long_body, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
 //   square roots                  estimates_pay
@@ -134,7 +134,7 @@ inline constexpr int cheap_value = 3;            // loads included: computed aga
 double loop_cost(int body, int latency, int rows);
 int op_latency(Op op);                           // in cycles, about
 inline constexpr Index strip_share = 1 << 13;    // bytes of the first level: half of what else a loop may keep there
-int vectors_of_distributed(int body);              // side by side in the loops of such a body
+int vectors_of_distributed(int body);            // side by side in the loops of such a body
 
 // ---------------------------------------------------------------- code
 

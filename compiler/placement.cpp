@@ -91,7 +91,7 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
     const Node& node = graph.node(id);
     const int home = p.result_home[k];
     const bool fold = node.mode == Mode::accumulate;
-    bool elsewhere = false, same_path = true, moves = demand[k].size() == 1 && nest.distribution.loops == 0;
+    bool elsewhere = false, same_path = true, moves = demand[k].size() == 1 && nest.distribution.loops == 0;      // else its loops become one again
     for (int loop : demand[k]) {
       elsewhere |= loop != home;
       moves &= weight[static_cast<std::size_t>(loop)] + op_cost(node.op) <= full_loop_with_moves;

@@ -7,7 +7,8 @@
 
 namespace weft {
 
-// Rows that vector loops directly in the root write and read; others keep their own. Buffers that remain keep their order. Cost: linear.
+// Rows that vector loops directly in the root write and read; others keep their own. Buffers that remain keep their order. Cost: rows times
+// those that are needed at once.
 void share_rows(Program& program);
 
 }  // namespace weft

@@ -105,7 +105,8 @@ int Sweep::power_of(NodeId factor, NodeId id, int& nodes) const {
   if (id == factor) return 1;
   if (!on_path_[id.value]) return 0;
   const Node& node = graph_.node(id);
-  if (++nodes > 8 || is_x_[id.value] || node.kind != Kind::apply || node.mode != Mode::broadcast || (node.op != Op::multiply && node.op != Op::square) ||
+  constexpr int most = 8;                                    // nodes looked at: the sweep stays linear
+  if (++nodes > most || is_x_[id.value] || node.kind != Kind::apply || node.mode != Mode::broadcast || (node.op != Op::multiply && node.op != Op::square) ||
       node.dtype != graph_.node(factor).dtype || graph_.storage().custom.contains(id))
     return -1;
   int power = 0;
@@ -120,11 +121,10 @@ int Sweep::power_of(NodeId factor, NodeId id, int& nodes) const {
 
 // Of a product x * a, where a is a product of x and of what does not depend on any x: the powers of x in the whole; 0 elsewhere.
 int Sweep::power_beside(NodeId id, const Node& node, int position) const {
-  if (node.kind != Kind::apply || node.mode != Mode::broadcast || node.op != Op::multiply) return 0;
   const NodeId factor = graph_.operand(id, position);
+  if (node.op != Op::multiply || !on_path_[factor.value] || !is_floating(node.dtype)) return 0;
   int nodes = 0;
-  const int power = on_path_[factor.value] && is_floating(node.dtype) ? power_of(factor, id, nodes) : 0;
-  return std::max(power, 0);
+  return std::max(0, power_of(factor, id, nodes));
 }
 
 void Sweep::visit(NodeId id, const Node& node) {
