@@ -24,6 +24,9 @@ struct Costs {
 
   Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
       : uses(nest.axes.size()), stride(nest.axes.size()), carried(nest.axes.size()) {
+    const auto folds = [&](const Placed& placed) { return graph.node(placed.node).kept < static_cast<int>(graph.node(placed.node).domain.size()); };
+    const auto results = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return schedule.stored[placed.node.value]; });
+    const bool in_blocks = hints.stream == PastCaches::no && results == 1 && std::none_of(nest.nodes.begin(), nest.nodes.end(), folds);
     std::set<std::pair<NodeId, std::string>> loaded;             // what several nodes read at the same index is loaded once
     for (const Placed& placed : nest.nodes) {
       const Node& node = graph.node(placed.node);
@@ -43,7 +46,7 @@ struct Costs {
       if (schedule.stored[placed.node.value] && node.kept == static_cast<int>(node.domain.size())) {
         const Dims strides = strides_of(graph, hints, placed.node);
         std::vector<Along> access;
-        for (std::size_t d = 0; d < strides.size(); ++d) access.push_back({placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? volume : store_in_loads * volume});
+        for (std::size_t d = 0; d < strides.size(); ++d) access.push_back({placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? volume : store_in_loads(in_blocks) * volume});
         add(nest, access);
       }
       add_folds(node, placed.axes, nest.axes, uses);

@@ -75,7 +75,9 @@ double access_cost(const Machine& machine, const AxisUse& use);
 double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent);
 inline constexpr double op_in_loads = 0.25;
 inline constexpr double across_in_loads = 2.5;
-inline constexpr double store_in_loads = 1.25;   // one that jumps: nothing fetches its line ahead
+// A store that jumps: nothing fetches its line ahead. In blocks of tiles, which nothing folds, results in the caches are better written across
+// than operands are read: transposes of a million floats take 10 to 40 % less (Zen 5).
+constexpr double store_in_loads(bool in_blocks) { return in_blocks ? 0.95 : 1.25; }
 
 // What one loop may keep of the first level, half of the smallest in use (32 KiB): the rest is for what passes through.
 inline constexpr Index first_level_share = 1 << 14;

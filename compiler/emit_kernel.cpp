@@ -154,8 +154,11 @@ Value* KernelEmitter::end_of_whole(int axis, Range range, Index size) {
 // As much of the range as goes together; returns where the rest begins.
 Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Together how, Range range) {
   switch (how) {
-    case Together::tiles: return sweeps_blocks(loop, outer, stream_ != PastCaches::no) ? emit_tile_blocks(loop, range, tile_elements(outer)) : emit_tiles(loop, range, tile_elements(outer));
-    case Together::squares: return emit_rolled_tiles(loop, *outer.loops[0], range);
+    case Together::tiles: {
+      const int elements = tile_elements(loop, outer, past_caches()), vectors = vectors_of_blocks(loop, outer, past_caches());
+      return vectors > 0 ? emit_tile_blocks(loop, range, elements, vectors) : emit_tiles(loop, range, elements);
+    }
+    case Together::squares: return emit_rolled_tiles(loop, outer, range);
     case Together::rows: emit_rows(loop, range, rows_at_once(outer)); return range.end;
     case Together::jam: return emit_jam(loop, range, jammed(loop, outer, machine_.first_level_ways));
     default: return range.begin;
@@ -230,7 +233,7 @@ Index KernelEmitter::emit_units(const Loop& root) {
     const Outer outer = outer_of(root);
     const Together how = together(root, outer);
     rest = emit_several(root, outer, how, {begin, end});
-    several = how == Together::tiles ? tile_elements(outer) : how == Together::squares ? lane_count : 1;
+    several = how == Together::tiles ? tile_elements(root, outer, past_caches()) : how == Together::squares ? lane_count : 1;
   }
   for_range(rest, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;

@@ -139,7 +139,7 @@ class KernelEmitter : private LoopChoices {
   struct Copies {                               // what the copies of a body are, and what becomes of what they make
     int tiled_by = -1;                          // neighbours along this axis of the outer loop; operands that lie across are transposed
     bool thin = false;                          // all elements of a fold
-    bool swept = false;                         // tiles in blocks: the next step of the vector loop is many tiles later
+    int swept = 0;                              // tiles in blocks of so many vectors: the next ones are many tiles later
     bool rolled = false;                        // one body for all of them, one after the other
     bool down_columns = false;                  // whoever emits the body adds to the folds
     const Loop* taker = nullptr;                // takes what they fold ..
@@ -176,8 +176,19 @@ class KernelEmitter : private LoopChoices {
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
 
   // emit_tile_blocks.cpp
-  Value* emit_tile_blocks(const Loop& outer, Range range, int elements);
+  struct Stage {                                // the results of a block, on their way to an array whose rows crowd a set
+    const Store* store;
+    DType dtype;
+    Value* memory;
+    Index pitch;                                // bytes from row to row
+  };
+  using EmitTile = std::function<void(Value* first, Value* index, int steps, const Masks& masks)>;
+  Value* emit_blocks_of_tiles(const Loop& outer, const Loop& lanes, Range range, int elements, int steps, const EmitTile& tile);
+  Value* emit_tile_blocks(const Loop& outer, Range range, int elements, int vectors);
   void emit_tile_step(const Loop& lanes, Value* index, const Masks& masks);
+  Index open_stages(const Loop& outer, const Loop& lanes, int steps);
+  void keep_in_stage(const Stage& stage, const std::vector<Value*>& rows, Value* first, Value* index);
+  void empty_stage(const Stage& stage, const Loop& outer, const Loop& lanes, Value* end, int elements, Value* rows);
 
   // emit_rolled_tile.cpp
   struct Square {
@@ -189,11 +200,12 @@ class KernelEmitter : private LoopChoices {
     llvm::AllocaInst* cell;                     // sixteen rows along the vector loop
   };
   std::vector<Square> squares_of(const Loop& outer, const Loop& lanes, Value* first, int steps);
+  void fetch_rows_ahead(const Loop& outer, const Loop& lanes);
   Value* row_of(const Square& square, Value* row, Value* lane);
   void load_square(const Square& square, Value* index, Value* lane, int steps);
-  void store_square(const Square& square, Value* index, Value* lane);
+  void store_square(const Square& square, Value* first, Value* index, Value* lane);
   void emit_squares(const Loop& outer, const Loop& lanes, Value* first, const std::vector<Square>& squares, Value* index, int steps, const Masks& masks);
-  Value* emit_rolled_tiles(const Loop& outer, const Loop& lanes, Range range);
+  Value* emit_rolled_tiles(const Loop& loop, const Outer& outer, Range range);
 
   // emit_table.cpp
   void fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase);
@@ -221,7 +233,8 @@ class KernelEmitter : private LoopChoices {
   llvm::Value* root_by_estimate(llvm::Value* number);
 
   // emit_stream.cpp
-  bool streams(const Store& store, const LaneAccess& access, int axis, int lanes = lane_count) const;
+  bool streams(const Store& store, int axis, int lanes = lane_count) const;
+  bool past_caches() const { return stream_ != PastCaches::no; }
   void store_past_caches(Value* value, Value* at);
   bool reads_on(const Loop& loop, const Load& load) const;
   void fetch_ahead(const Loop& loop);
@@ -328,6 +341,10 @@ class KernelEmitter : private LoopChoices {
   std::map<int, Value*> carried_rows_;          // by buffer: rows of states, from copy to copy
   std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, or each step of the only one, in memory's type
   std::map<const void*, std::vector<Value*>> tile_stores_;           // by Store: likewise
+  std::map<const void*, Stage> stages_;         // by Store
+  struct {                                      // where the current block of tiles begins, in both loops
+    Value *outer = nullptr, *lanes = nullptr;
+  } block_;
   struct Fetch {                                // the first two loads in a unit; they fetch what comes next
     const Load *first = nullptr, *second = nullptr;
   };

@@ -263,8 +263,12 @@ void KernelEmitter::open_accesses(const Loop& loop) {
       open_others(*others, axis);
     } else if (auto* store = std::get_if<Store>(&item)) {
       LaneAccess access = lane_access(store->buffer, store->at, axis);
-      access.stream = streams(*store, access, axis);
-      past_caches |= access.stream;
+      if (copies_.tiled_by >= 0 && lies_across(item, copies_.tiled_by, axis) == 1) {
+        access.stream = streams(*store, copies_.tiled_by, static_cast<int>(jam_.size()));
+      } else {
+        access.stream = streams(*store, axis);
+        past_caches |= access.stream;
+      }
       accesses_[&item] = access;
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
       const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate->fold)];

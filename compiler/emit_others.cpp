@@ -91,7 +91,7 @@ void KernelEmitter::emit_others(const Others& item) {
 
 std::pair<LaneAccess, LaneAccess> KernelEmitter::others_access(const Others& item, int lanes) {
   LaneAccess from = lane_access(item.from, item.from_at, lanes), to = lane_access(item.to, item.to_at, lanes);
-  to.stream = streams({item.to, item.to_at, {}}, to, lanes);
+  to.stream = streams({item.to, item.to_at, {}}, lanes);
   return {from, to};
 }
 

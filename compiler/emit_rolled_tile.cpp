@@ -24,7 +24,9 @@ std::vector<KernelEmitter::Square> KernelEmitter::squares_of(const Loop& outer, 
     const DType dtype = program_.buffers[static_cast<std::size_t>(buffer)].dtype;
     row = step > 0 ? first : b_.CreateAdd(first, number(lane_count - 1));
     auto* cell = stack_cell(llvm::ArrayType::get(llvm::ArrayType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(steps * lane_count)), lane_count), "square");
-    squares.push_back({&item, load != nullptr, dtype, step, lane_access(buffer, load ? load->at : std::get<Store>(item).at, lanes.var.axis), cell});
+    LaneAccess access = lane_access(buffer, load ? load->at : std::get<Store>(item).at, lanes.var.axis);
+    access.stream = !load && step == 1 && streams(std::get<Store>(item), outer.var.axis);
+    squares.push_back({&item, load != nullptr, dtype, step, access, cell});
   }
   row = nullptr;
   return squares;
@@ -48,11 +50,27 @@ void KernelEmitter::load_square(const Square& square, Value* index, Value* lane,
   for (Index k = 0; k < lane_count; ++k) b_.CreateStore(columns[static_cast<std::size_t>(k)], row_of(square, number(k), lane));
 }
 
-void KernelEmitter::store_square(const Square& square, Value* index, Value* lane) {
+void KernelEmitter::store_square(const Square& square, Value* first, Value* index, Value* lane) {
   std::vector<Value*> columns;
   for (Index k = 0; k < lane_count; ++k) columns.push_back(b_.CreateLoad(memory_type(context_, square.dtype, lane_count), row_of(square, number(k), lane)));
   if (square.step < 0) std::reverse(columns.begin(), columns.end());
-  store_rows(transposed(b_, columns, register_bytes()), square.access, square.dtype, b_.CreateAdd(index, lane));
+  const std::vector<Value*> rows = transposed(b_, columns, register_bytes());
+  Value* row = b_.CreateAdd(index, lane);
+  if (const auto stage = stages_.find(square.item); stage != stages_.end()) keep_in_stage(stage->second, rows, first, row);
+  else store_rows(rows, square.access, square.dtype, row);
+}
+
+// Of arrays that lie along the vector loop, what a later row reads: rows are runs of few lines, each elsewhere, and a body is longer than
+// a processor looks ahead. Black-Scholes of four such arrays takes 5 % less, sigmoid(x) * tanh(y) 10 % (768 x 1024 floats, Zen 5).
+void KernelEmitter::fetch_rows_ahead(const Loop& outer, const Loop& lanes) {
+  constexpr Index rows_ahead = 4;
+  for (const Item& item : lanes.body) {
+    auto* load = std::get_if<Load>(&item);
+    if (!load || load->guarded || !lies_along(load->buffer, load->at, lanes.var.axis)) continue;
+    LaneAccess& access = accesses_.at(&item);
+    access.next_row = b_.CreateMul(stride_along(load->buffer, load->at, outer.var.axis), number(rows_ahead));
+    access.next_is_near = true;
+  }
 }
 
 // As many squares of the vector loop as there are steps, for sixteen elements of the outer one.
@@ -73,6 +91,7 @@ void KernelEmitter::emit_squares(const Loop& outer, const Loop& lanes, Value* fi
     for (const Item& item : outer.body)
       if (!std::holds_alternative<Loop>(item)) emit_item(item);
     open_accesses(lanes);
+    fetch_rows_ahead(outer, lanes);
     jam_copy_ = 0;
     around_lanes([&] { emit_lane_items(lanes, index, steps, masks); });
     for (const Square& square : squares)
@@ -83,21 +102,30 @@ void KernelEmitter::emit_squares(const Loop& outer, const Loop& lanes, Value* fi
     carried_rows_.clear();
   });
   axis_index_[static_cast<std::size_t>(outer.var.axis)] = nullptr;
-  each_square(false, [&](const Square& square, Value* lane) { store_square(square, index, lane); });
+  each_square(false, [&](const Square& square, Value* lane) { store_square(square, first, index, lane); });
 }
 
 // The range, in whole tiles; returns where the rest begins.
-Value* KernelEmitter::emit_rolled_tiles(const Loop& outer, const Loop& lanes, Range range) {
-  Value* rest = end_of_whole(outer.var.axis, range, lane_count);
+Value* KernelEmitter::emit_rolled_tiles(const Loop& loop, const Outer& outer, Range range) {
+  const Loop& lanes = *outer.loops[0];
   // What is left over goes one square at a time, with masks: that must be little of a row.
   const Index elements = program_.axes[static_cast<std::size_t>(lanes.var.axis)].hint;
   int steps = interleave(lanes);
   while (steps > 1 && elements % (steps * lane_count) != 0 && elements < 8 * steps * lane_count) steps /= 2;
-  as_copies({.tiled_by = outer.var.axis, .rolled = true}, [&] {
-    note_code(lanes, steps, false);
+  const bool in_blocks = vectors_of_blocks(loop, outer, past_caches()) > 0;
+  Value* rest = nullptr;
+  as_copies({.tiled_by = loop.var.axis, .swept = in_blocks ? steps : 0, .rolled = true}, [&] {
+    const EmitTile tile = [&](Value* first, Value* index, int count, const Masks& masks) {
+      note_code(lanes, steps, false);
+      emit_squares(loop, lanes, first, squares_of(loop, lanes, first, steps), index, count, masks);
+    };
+    if (in_blocks) {
+      rest = emit_blocks_of_tiles(loop, lanes, range, lane_count, steps, tile);
+      return;
+    }
+    rest = end_of_whole(loop.var.axis, range, lane_count);
     for_range(range.begin, rest, lane_count, "tile", [&](Value* first) {
-      const auto squares = squares_of(outer, lanes, first, steps);
-      in_steps(lanes.var.axis, steps, "squares", [&](Value* index, int count, const Masks& masks) { emit_squares(outer, lanes, first, squares, index, count, masks); });
+      in_steps(lanes.var.axis, steps, "squares", [&](Value* index, int count, const Masks& masks) { tile(first, index, count, masks); });
     });
   });
   return rest;

@@ -25,12 +25,12 @@ bool is_loaded(const Loop& loop, int buffer) {
 
 // Vectors of `lanes` elements that are whole cache lines: the array starts a line, so do its rows if it has several, and vectors start at
 // multiples of their length.
-bool KernelEmitter::streams(const Store& store, const LaneAccess& access, int axis, int lanes) const {
+bool KernelEmitter::streams(const Store& store, int axis, int lanes) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
-  if (stream_ == PastCaches::no) return false;
+  if (!past_caches()) return false;
   const bool one_row = std::all_of(store.at.begin(), store.at.end(), [&](const Subscript& s) { return s.axis == axis || (s.axis < 0 && s.start.is(0)); });
   if (stream_ == PastCaches::single_rows && !one_row) return false;
-  if (buffer.place != Place::result || access.lane != StrideClass::unit || lanes * size_of(buffer.dtype) % 64 != 0 || is_loaded(program_.root, store.buffer)) return false;
+  if (buffer.place != Place::result || !lies_along(store.buffer, store.at, axis) || lanes * size_of(buffer.dtype) % 64 != 0 || is_loaded(program_.root, store.buffer)) return false;
   for (const Subscript& s : store.at)
     if (s.axis == axis && (s.step != 1 || !s.start.is(0))) return false;
   return !program_.is_tiled(axis) || (program_.unit % lanes == 0 && program_.block % lanes == 0);
@@ -59,7 +59,7 @@ void KernelEmitter::fetch_ahead(const Loop& loop) {
 
 // Such stores become visible in no order before this.
 void KernelEmitter::finish_streams() {
-  if (stream_ != PastCaches::no && llvm::Triple(llvm::sys::getProcessTriple()).isX86()) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<llvm::Type*>{}, llvm::ArrayRef<Value*>{});
+  if (past_caches() && llvm::Triple(llvm::sys::getProcessTriple()).isX86()) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<llvm::Type*>{}, llvm::ArrayRef<Value*>{});
 }
 
 }  // namespace weft

@@ -60,7 +60,7 @@ Value* KernelEmitter::look_up(Value* bytes, const std::vector<Value*>& tables, i
 // The whole vectors of a range, which begins with the first table, through tables in registers.
 Value* KernelEmitter::look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Range range) {
   const Index stride = bytes_each * function.tables;
-  const bool past_caches = streams(std::get<Store>(*function.store), accesses_.at(function.store), loop.var.axis, bytes_each);
+  const bool past_caches = streams(std::get<Store>(*function.store), loop.var.axis, bytes_each);
   auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), bytes_each);
   std::vector<Value*> tables;
   for (Index k = 0; k < 4 * function.tables; ++k) tables.push_back(b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(type, memory, static_cast<std::uint64_t>(k)), llvm::Align(64)));

@@ -62,7 +62,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     const auto width = static_cast<int>(jam_.size());
     std::vector<Value*> rows;
     Value* at = nullptr;
-    Value* const ahead = b_.CreateMul(access.lane_stride, number((copies_.swept ? 1 : tiles_ahead) * lane_count));
+    Value* const ahead = b_.CreateMul(access.lane_stride, number((copies_.swept ? copies_.swept : tiles_ahead) * lane_count));
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
       rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
@@ -81,6 +81,10 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
 void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
   for (auto& [key, columns] : tile_stores_) {
     const Item& item = *static_cast<const Item*>(key);
+    if (const auto stage = stages_.find(key); stage != stages_.end()) {
+      keep_in_stage(stage->second, rows_of(b_, columns, register_bytes()), jam_.front().axis_index[static_cast<std::size_t>(copies_.tiled_by)], index);
+      continue;
+    }
     const int direction = lies_across(item, copies_.tiled_by, lanes.var.axis);
     if (direction < 0) std::reverse(columns.begin(), columns.end());
     const LaneAccess& access = (direction > 0 ? jam_.front() : jam_.back()).accesses.at(key);
@@ -97,7 +101,8 @@ void KernelEmitter::store_rows(const std::vector<Value*>& rows, const LaneAccess
     Value* at = nullptr;
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
-      b_.CreateAlignedStore(rows[static_cast<std::size_t>(lane)], at, align);
+      if (access.stream) store_past_caches(rows[static_cast<std::size_t>(lane)], at);
+      else b_.CreateAlignedStore(rows[static_cast<std::size_t>(lane)], at, align);
     }
     return;
   }

@@ -1,6 +1,11 @@
-// Large transposes. Tile after tile along the vector loop, each line of a tile would lie on a page of its own. So four tiles of the outer loop go
-// together, step by step along the vector loop: neighbouring lines are read one after the other, and what is written is rows of whole lines.
+// Large transposes. Tile after tile along the vector loop, each line of a tile would lie on a page of its own. So several tiles of the outer loop go
+// together, some vectors at a time: neighbouring lines are read one after the other, and what is written is rows of whole lines.
 // Measured on 2 * x^T of 4096^2 floats past the caches: .48 ns an element without, .26 with blocks of 64, .28 and .32 of 128 and 256 (Zen 5).
+//
+// Where the rows of a result are a power of two apart, sixteen of its lines are of one set of the first level. Such results are gathered in
+// scratch, whose rows are not, and then written one row after the other.
+#include <algorithm>
+
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_kernel.h"
@@ -9,20 +14,38 @@ namespace weft {
 
 using llvm::Value;
 
-// As much of the range as is whole tiles; returns where the rest begins.
-Value* KernelEmitter::emit_tile_blocks(const Loop& outer, Range range, int elements) {
-  constexpr Index block = 64;
-  const Loop& lanes = *outer_of(outer).loops[0];
+namespace {
+constexpr Index block = 64;             // elements of the outer loop
+constexpr Index staged_bytes = 512;     // the same of such results, in bytes of the widest
+}
+
+// As much of the range as is whole tiles, of so many elements and vectors; returns where the rest begins.
+Value* KernelEmitter::emit_blocks_of_tiles(const Loop& outer, const Loop& lanes, Range range, int elements, int steps, const EmitTile& tile) {
+  const Index together = open_stages(outer, lanes, steps);
   Value* rest = end_of_whole(outer.var.axis, range, elements);
+  for_range(range.begin, rest, together, "block", [&](Value* start) {
+    Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(together)), rest);
+    in_steps(lanes.var.axis, steps, "step", [&](Value* index, int count, const Masks& masks) {
+      block_ = {start, index};
+      Value* rows = part_ ? part_ : number(count * lane_count);
+      for_range(start, end, elements, "tile", [&](Value* first) { tile(first, index, count, masks); });
+      for (const auto& [item, stage] : stages_) empty_stage(stage, outer, lanes, end, elements, rows);
+    });
+  });
+  block_ = {};
+  stages_.clear();
+  return rest;
+}
+
+Value* KernelEmitter::emit_tile_blocks(const Loop& outer, Range range, int elements, int vectors) {
+  const Loop& lanes = *outer_of(outer).loops[0];
+  Value* rest = nullptr;
   estimates_roots_ = estimates_roots(lanes);
-  as_copies({.tiled_by = outer.var.axis, .swept = true}, [&] {
-    for_range(range.begin, rest, block, "block", [&](Value* start) {
-      Value* end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(block)), rest);
-      in_steps(lanes.var.axis, 1, "step", [&](Value* index, int, const Masks& masks) {
-        for_range(start, end, elements, "tile", [&](Value* first) {
-          emit_together(outer, first, elements, 1, nullptr, [&](const Loop& loop) { emit_tile_step(loop, index, masks); });
-        });
-      });
+  as_copies({.tiled_by = outer.var.axis, .swept = vectors}, [&] {
+    rest = emit_blocks_of_tiles(outer, lanes, range, elements, vectors, [&](Value* first, Value* index, int steps, const Masks& masks) {
+      const auto one = [&](Value* vector) { emit_together(outer, first, elements, 1, nullptr, [&](const Loop& loop) { emit_tile_step(loop, vector, masks); }); };
+      if (steps == 1) one(index);
+      else for_range(index, b_.CreateAdd(index, number(steps * lane_count)), lane_count, "vector", one, true);
     });
   });
   return rest;
@@ -36,6 +59,56 @@ void KernelEmitter::emit_tile_step(const Loop& lanes, Value* index, const Masks&
   });
   note_code(lanes, 1, false);
   around_lanes([&] { emit_lane_body(lanes, index, 1, masks); });
+}
+
+// Returns how many elements of the outer loop a block has. No stages where results go past the caches: their lines are in no set.
+Index KernelEmitter::open_stages(const Loop& outer, const Loop& lanes, int steps) {
+  if (past_caches() || !stages_results(outer, lanes, machine_.first_level_ways)) return block;
+  constexpr Index line = 64;
+  Index widest = 1;
+  for (const Item& item : lanes.body) {
+    auto* store = std::get_if<Store>(&item);
+    if (!store || lies_across(item, outer.var.axis, lanes.var.axis) == 0) continue;
+    const DType dtype = program_.buffers[static_cast<std::size_t>(store->buffer)].dtype;
+    stages_[&item] = {store, dtype, nullptr, 0};
+    widest = std::max(widest, static_cast<Index>(size_of(dtype)));
+  }
+  const Index together = staged_bytes / widest;
+  for (auto& [item, stage] : stages_) {
+    stage.pitch = together * static_cast<Index>(size_of(stage.dtype)) + line;
+    stage.memory = scratch_at(scratch_);
+    scratch_ = scratch_ + stage.pitch * steps * lane_count;
+  }
+  return together;
+}
+
+// Rows of a tile that begins at `first`, from element `index` of the vector loop on: all sixteen, since there is room for them.
+void KernelEmitter::keep_in_stage(const Stage& stage, const std::vector<Value*>& rows, Value* first, Value* index) {
+  const auto bytes = static_cast<Index>(size_of(stage.dtype));
+  Value* offset = b_.CreateAdd(b_.CreateMul(b_.CreateSub(index, block_.lanes), number(stage.pitch)), b_.CreateMul(b_.CreateSub(first, block_.outer), number(bytes)));
+  Value* at = b_.CreateGEP(b_.getInt8Ty(), stage.memory, offset);
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    b_.CreateAlignedStore(rows[row], b_.CreateConstGEP1_64(b_.getInt8Ty(), at, row * static_cast<std::uint64_t>(stage.pitch)), llvm::Align(static_cast<std::uint64_t>(bytes)));
+}
+
+// The rows of a block, up to element `end` of the outer loop, one after the other.
+void KernelEmitter::empty_stage(const Stage& stage, const Loop& outer, const Loop& lanes, Value* end, int elements, Value* rows) {
+  const auto bytes = static_cast<Index>(size_of(stage.dtype));
+  auto& index = axis_index_[static_cast<std::size_t>(outer.var.axis)];
+  index = block_.outer;
+  const LaneAccess access = lane_access(stage.store->buffer, stage.store->at, lanes.var.axis);
+  index = nullptr;
+  Value* length = b_.CreateMul(b_.CreateSub(end, block_.outer), number(bytes));
+  llvm::Type* run = memory_type(context_, stage.dtype, elements);
+  const llvm::Align align(static_cast<std::uint64_t>(bytes));
+  for_range(number(0), rows, 1, "row", [&](Value* row) {
+    Value* from = b_.CreateGEP(b_.getInt8Ty(), stage.memory, b_.CreateMul(row, number(stage.pitch)));
+    Value* to = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateAdd(block_.lanes, row), access.lane_stride));
+    for_range(number(0), length, elements * bytes, "run", [&](Value* at) {
+      Value* moved = b_.CreateAlignedLoad(run, b_.CreateGEP(b_.getInt8Ty(), from, at), align);
+      b_.CreateAlignedStore(moved, b_.CreateGEP(b_.getInt8Ty(), to, at), align);
+    }, true);
+  }, true);
 }
 
 }  // namespace weft

@@ -143,31 +143,6 @@ std::optional<LoopChoices::ByteFunction> LoopChoices::byte_function(const Loop& 
   return found;
 }
 
-// How many elements of memory neighbours of the outer loop are apart, -1 if they run backwards, where that is known and neighbours of the
-// vector loop may be anywhere; or 0.
-int LoopChoices::lies_across(int number_of_buffer, const std::vector<Subscript>& at, int outer, int lanes) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  if (buffer.place == Place::index || buffer.place == Place::extent || buffer.place == Place::row) return 0;
-  int along_outer = 0;
-  bool across_lanes = false;
-  for (std::size_t d = 0; d < at.size(); ++d) {
-    if (at[d].period > 0) return 0;
-    const StrideClass stride = times(class_of(buffer, d), at[d].step);
-    if (at[d].axis == outer) along_outer = is_known(stride) ? static_cast<int>(step_of(stride)) : 0;
-    if (at[d].axis == lanes) across_lanes = !is_known(stride);
-  }
-  return across_lanes ? along_outer : 0;
-}
-
-int LoopChoices::lies_across(const Item& item, int outer, int lanes) const {
-  if (auto* load = std::get_if<Load>(&item)) return load->guarded ? 0 : lies_across(load->buffer, load->at, outer, lanes);
-  if (auto* store = std::get_if<Store>(&item)) {
-    const int step = lies_across(store->buffer, store->at, outer, lanes);
-    return step == 1 || step == -1 ? step : 0;                         // what lies between elements belongs to others
-  }
-  return 0;
-}
-
 // The vector loops of a body whose iterations can run side by side: all along one axis, and what they keep in rows is each one's own. None
 // if they can not.
 std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
@@ -266,42 +241,7 @@ const Loop* LoopChoices::taker_of(const Loop& parent, std::size_t k) const {
   return taken == fold->folds.size() ? taker : nullptr;
 }
 
-int LoopChoices::tile_elements(const Outer& outer) const {
-  std::size_t widest = 1;
-  for (const Loop* lanes : outer.loops) widest = std::max(widest, widest_of(*lanes));
-  const Extent& extent = program_.axes[static_cast<std::size_t>(outer.loops[0]->var.axis)].extent;
-  const Index lanes = program_.is_tiled(outer.loops[0]->var.axis) ? program_.unit : extent.is_number() ? extent.constant() : std::numeric_limits<Index>::max();
-  return elements_of_tile(registers_of(widest), 64.0 * outer.across * static_cast<double>(lanes));
-}
-
-// Only what is long in both directions: a line of each step lies on a page of its own, of more pages than address caches hold.
-// Then the lines of a tile's results are written one after the other, or past the caches: others are better written along the vector loop, sixteen
-// rows at a time (768 x 1024 floats in the third level: .11 ns an element, .45 in blocks, whose lines may be of one set of the first; Zen 5).
-bool LoopChoices::sweeps_blocks(const Loop& loop, const Outer& outer, bool past_caches) const {
-  constexpr Index enough = 512;
-  if (outer.scans || outer.folds_lanes || outer.folds_outer || outer.folds_others || outer.rows || outer.loops.size() != 1) return false;
-  const Loop& lanes = *outer.loops[0];
-  const auto writes_across = [&](const Item& item) { return std::holds_alternative<Store>(item) && lies_across(item, loop.var.axis, lanes.var.axis) != 0; };
-  if (!past_caches && std::none_of(lanes.body.begin(), lanes.body.end(), writes_across)) return false;
-  const auto is_long = [&](const Loop& each) { return program_.axes[static_cast<std::size_t>(each.var.axis)].hint >= enough; };
-  return is_long(loop) && is_long(lanes);
-}
-
 int LoopChoices::rows_at_once(const Outer& outer) const { return rows_together(registers_of(widest_of(*outer.loops[0])), registers()); }
-
-// Sixteen copies of a small body. States of scans go from copy to copy in registers; folds over this loop whose values have rows are
-// emit_jam's.
-bool LoopChoices::is_tiled(const Outer& outer) const {
-  if (outer.across == 0 || outer.folds_others || outer.weight > tiled_body) return false;
-  return outer.scans ? carries_rows(outer) : !outer.rows && !outer.folds_outer;
-}
-
-// One body for each of sixteen elements. Folds over this loop go on from one to the next as they do without.
-bool LoopChoices::is_rolled_tile(const Loop& loop, const Outer& outer) const {
-  constexpr int few = 8;                // instructions that are done again for each vector
-  if (outer.across == 0 || outer.loops.size() != 1 || outer.weight > masked_only || loop.weight > few) return false;
-  return outer.pure && !outer.scans && !outer.scalars && !outer.folds_lanes && !outer.folds_others;
-}
 
 // Of what one run of the loop has: of a tiled axis a block, or a unit.
 int LoopChoices::jammed(const Loop& loop, const Outer& outer, double first_level_ways) const {

@@ -53,14 +53,22 @@ class LoopChoices {
   std::optional<ByteFunction> byte_function(const Loop& loop) const;
 
   int interleave(const Loop& loop) const;       // vectors side by side
-  int tile_elements(const Outer& outer) const;  // of the outer loop
-  bool sweeps_blocks(const Loop& loop, const Outer& outer, bool past_caches) const;        // tiles go in blocks, step by step of the vector loop
+  int tile_elements(const Loop& loop, const Outer& outer, bool past_caches) const;         // of the outer loop
+  // Tiles go in blocks, so many vectors of the vector loop at a time; 0: they do not.
+  int vectors_of_blocks(const Loop& loop, const Outer& outer, bool past_caches) const;
+  // Whether the results of such blocks are better gathered elsewhere and written row by row: too many lines of a tile are of one set of a cache.
+  bool stages_results(const Loop& loop, const Loop& lanes, double first_level_ways) const;
+  // Whether what lies across is better transposed before the loops, for the same reason: they write rows side by side.
+  bool stages_operands(const Loop& loop, const Outer& outer, double first_level_ways) const;
   int rows_at_once(const Outer& outer) const;
   int jammed(const Loop& loop, const Outer& outer, double first_level_ways = 8) const;       // elements of one slot
   int columns_at_once(const Outer& outer) const;   // vectors
   bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it
   bool fits_one_leaf(int axis) const;           // of a fold
   int lies_across(const Item& item, int outer, int lanes) const;
+  // Whether so many neighbours along the axis lie in more lines of one set of the first level than that has ways; in the call that compiles,
+  // of an array without gaps.
+  bool crowds_a_set(int buffer, const std::vector<Subscript>& at, int axis, Index neighbours, double ways) const;
   bool lies_along(int buffer, const std::vector<Subscript>& at, int lanes) const { return lane_class(buffer, at, lanes) == StrideClass::unit; }
 
  protected:

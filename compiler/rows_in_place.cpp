@@ -1,7 +1,6 @@
 #include "rows_in_place.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "cost_model.h"
 
@@ -24,7 +23,7 @@ class RowsInPlace {
         remove(*read.loop, {read.row_item, read.copy_item}, read.array->result);
       }
       const Access<Store> written = only<Load, Store>(others->to, lanes);
-      if (written.array && !crowds_a_set(written.array->buffer, written.array->at, others->axis, lanes) && follows(others->to, others->to_at) && touches(program_.root, written.array->buffer) == 1) {
+      if (written.array && !row_crowds_a_set(written.array->buffer, written.array->at, others->axis, lanes) && follows(others->to, others->to_at) && touches(program_.root, written.array->buffer) == 1) {
         others->to_at = written.array->at;
         others->to = written.array->buffer;
         remove(*written.loop, {written.row_item, written.copy_item, written.array_item}, -1);
@@ -114,23 +113,10 @@ class RowsInPlace {
     return (place == Place::argument || place == Place::result || place == Place::temporary) && !repeats && choices_.lies_along(array.buffer, array.at, lanes);
   }
 
-  // Whether elements of a row are so far apart, when they lie across the vectors, that their lines share few sets of the first level, which holds
-  // no more of one set than its ways: 32 x 24576 floats take .37 ns an element in place, .15 by rows of scratch, which are filled along the
-  // lines (Zen 5).
-  bool crowds_a_set(int buffer, const std::vector<Subscript>& at, int row_axis, int lanes) const {
-    if (row_axis == lanes) return false;
-    constexpr Index sets = 4096;                          // bytes after which lines are of the same set
-    const Buffer& array = program_.buffers[static_cast<std::size_t>(buffer)];
-    Index bytes = static_cast<Index>(size_of(array.dtype));
-    const auto hint = [&](std::size_t d) { return at[d].axis < 0 ? 1 : std::max<Index>(1, program_.axes[static_cast<std::size_t>(at[d].axis)].hint); };
-    const std::size_t rank = at.size();
-    const bool first_is_fastest = at[0].axis == lanes;    // it lies along the vectors
-    for (std::size_t k = 0; k < rank; ++k) {
-      const std::size_t d = first_is_fastest ? k : rank - 1 - k;
-      if (at[d].axis == row_axis) return program_.axes[static_cast<std::size_t>(row_axis)].extent.constant() * std::gcd(bytes, sets) > machine_.first_level_ways * sets;
-      bytes *= hint(d);
-    }
-    return false;
+  // Whether elements of a row, when they lie across the vectors, crowd a set of the first level: 32 x 24576 floats take .37 ns an element in place,
+  // .15 by rows of scratch, which are filled along the lines (Zen 5).
+  bool row_crowds_a_set(int buffer, const std::vector<Subscript>& at, int row_axis, int lanes) const {
+    return row_axis != lanes && choices_.crowds_a_set(buffer, at, row_axis, program_.axes[static_cast<std::size_t>(row_axis)].extent.constant(), machine_.first_level_ways);
   }
 
   // With the load of `value`, if nothing reads it then.

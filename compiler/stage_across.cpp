@@ -19,8 +19,8 @@ struct Staged {
 
 class Stager {
  public:
-  Stager(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine)
-      : program_(program), choices_(program, classes, features), machine_(machine), root_axis_(program.root.var.axis) {}
+  Stager(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine, bool past_caches)
+      : program_(program), choices_(program, classes, features), machine_(machine), past_caches_(past_caches), root_axis_(program.root.var.axis) {}
 
   void run() {
     rows_ = loop_of_rows();
@@ -43,7 +43,7 @@ class Stager {
   Loop* loop_of_rows() {
     Loop& root = program_.root;
     if (root.mark != Mark::units || program_.block > 0 || program_.axes[static_cast<std::size_t>(root_axis_)].hint < lane_count) return nullptr;
-    if (root.var.part == Part::element) return root.folds.empty() && !runs_together(root) ? &root : nullptr;
+    if (root.var.part == Part::element) return root.folds.empty() && (!runs_together(root) || is_better_staged(root)) ? &root : nullptr;
     const auto is_tiled_row = [&](const Buffer& buffer) { return buffer.place == Place::row && std::find(buffer.axes.begin(), buffer.axes.end(), root_axis_) != buffer.axes.end(); };
     if (std::any_of(program_.buffers.begin(), program_.buffers.end(), is_tiled_row)) return nullptr;       // as long as a unit
     Loop* only = nullptr;
@@ -55,6 +55,14 @@ class Stager {
     return only && !runs_together(*only) ? only : nullptr;
   }
   bool runs_together(const Loop& loop) const { return choices_.together(loop, choices_.outer_of(loop)) != LoopChoices::Together::none; }
+
+  // In tiles or squares, which write sixteen rows side by side: past the caches that is better.
+  bool is_better_staged(const Loop& loop) const {
+    const LoopChoices::Outer outer = choices_.outer_of(loop);
+    const LoopChoices::Together how = choices_.together(loop, outer);
+    const bool side_by_side = how == LoopChoices::Together::tiles || how == LoopChoices::Together::squares;
+    return side_by_side && !past_caches_ && choices_.stages_operands(loop, outer, machine_.first_level_ways);
+  }
 
   void find(const Loop& loop, std::vector<int> outside) {
     if (loop.mark == Mark::lanes) {
@@ -211,6 +219,7 @@ class Stager {
   Program& program_;
   const LoopChoices choices_;
   const Machine& machine_;
+  const bool past_caches_;
   const int root_axis_;
   Loop* rows_ = nullptr;
   std::vector<Staged> staged_;
@@ -218,6 +227,8 @@ class Stager {
 
 }  // namespace
 
-void stage_across(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine) { Stager(program, classes, features, machine).run(); }
+void stage_across(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine, bool past_caches) {
+  Stager(program, classes, features, machine, past_caches).run();
+}
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Arrays that lie across the vector loops of rows, where those are too large to be emitted for sixteen rows at once: sixteen rows of
+// Arrays that lie across the vector loops of rows, where those are too large to be emitted for sixteen rows at once, or would crowd a set of the first level with results: sixteen rows of
 // such an array are transposed into rows of scratch before the loops, and results after them.
 //
 //   parallel i {                            parallel i by 16 {
@@ -15,6 +15,6 @@
 namespace weft {
 
 // Results are the same bits: the same loops in the same order. Leaves the program alone where it does not pay.
-void stage_across(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine);
+void stage_across(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine, bool past_caches);
 
 }  // namespace weft

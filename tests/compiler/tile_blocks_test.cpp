@@ -32,17 +32,63 @@ TEST_CASE("large transposes have the bits of the interpreter, whatever is left o
 TEST_CASE("blocks are for results past the caches, and those that are written across") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
-  const Function along = compile({x * 2 + 1}, {x}, {.threads = 1}), across = compile({x * 2 + y}, {x, y}, {.threads = 1});
+  const Function mixed = compile({x * 2 + y}, {x, y}, {.threads = 1}), across = compile({x * 2 + y}, {x, y}, {.threads = 1});
   const Array a = uneven(f32, {512, 640}), b = near_one(f32, {512, 640}), a_across = a.copy(Order::f), b_across = b.copy(Order::f);
-  const Array one = along({a})[0], two = across({a, b})[0];
+  const Array expected = across({a, b})[0];
   Array result(f32, {512, 640});
-  along.run({a_across}, {result});
-  CHECK(along.report().find("transposed in registers") != std::string::npos);
-  CHECK(!in_blocks(along));
-  CHECK(difference(result, one) == "");
+  mixed.run({a_across, b}, {result});
+  CHECK(mixed.report().find("transposed in registers") != std::string::npos);
+  CHECK(!in_blocks(mixed));
+  CHECK(difference(result, expected) == "");
   across.run({a_across, b_across}, {result});
   CHECK(in_blocks(across));
-  CHECK(difference(result, two) == "");
+  CHECK(difference(result, expected) == "");
+}
+
+TEST_CASE("results whose rows crowd a set of the first level are gathered in scratch, of any extents and dtype") {
+  const auto by_rows = [](const Function& f) { return f.report().find("in blocks that are written row by row") != std::string::npos; };
+  for (const DType dtype : {f32, f64, DType::i16, DType::u8}) {
+    CAPTURE(dtype);
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "m"});
+    const Index crowded = 4096 / static_cast<Index>(size_of(dtype));
+    for (const int threads : {1, 2})
+      for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{128, crowded}, {131, crowded}, {77, crowded}, {200, crowded - 1}, {64, crowded + 5}, {95, 2 * crowded}, {16, crowded}}) {
+        CAPTURE(n);
+        CAPTURE(m);
+        const Function f = compile({x * 2 + y}, {x, y}, {.threads = threads, .verify = true});
+        const Array a = uneven(dtype, {n, m}), b = near_one(dtype, {n, m});
+        Array result(dtype, {n, m});
+        f.run({a.copy(Order::f), b.copy(Order::f)}, {result});
+        if (m == crowded && n >= 64) CHECK(by_rows(f));
+        CHECK(difference(result, interpret({x * 2 + y}, {x, y}, {a, b})[0]) == "");
+      }
+  }
+}
+
+TEST_CASE("large bodies whose results lie across go in blocks: one result and two, straight, by way of scratch and past the caches") {
+  for (const DType dtype : {f32, f64}) {
+    CAPTURE(dtype);
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "m"});
+    const Expr one = sigmoid(x) * tanh(y) + exp(-x * x), two = log(1 + exp(y)) * x;
+    for (const Index cache : {Index{0}, Index{1}})
+      for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{160, 1024}, {131, 1000}, {80, 1023}, {200, 512}})
+        for (const std::vector<Expr>& outputs : {std::vector<Expr>{one}, std::vector<Expr>{one, two}}) {
+          CAPTURE(n);
+          CAPTURE(cache);
+          CAPTURE(outputs.size());
+          const Options options = cache == 0 ? Options{.threads = 2, .verify = true} : Options{.threads = 2, .cache_bytes = cache, .verify = true};
+          const Function f = compile(outputs, {x, y}, options), straight = compile(outputs, {x, y}, options);
+          const Array a = uneven(dtype, {n, m}), b = near_one(dtype, {n, m});
+          std::vector<Array> results, expected;
+          for (std::size_t k = 0; k < outputs.size(); ++k) results.emplace_back(dtype, Dims{n, m}), expected.emplace_back(dtype, Dims{n, m});
+          f.run({a.copy(Order::f), b.copy(Order::f)}, results);
+          straight.run({a, b}, expected);
+          if (outputs.size() == 1 && cache == 0) CHECK(in_blocks(f));
+          for (std::size_t k = 0; k < outputs.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+        }
+  }
 }
 
 TEST_CASE("large results in column-major order, and windows of large arrays") {
