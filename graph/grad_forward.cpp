@@ -28,13 +28,12 @@ void Sweep::run_up(const std::vector<NodeId>& ys) {
   }
 }
 
-std::optional<Local> Sweep::moved(Frame& frame, NodeId user, int position) {
-  const auto& tangent = adjoints_[graph_.operand(user, position).value];
+std::optional<Local> Sweep::moved(Frame& frame, const Operand& operand) {
+  const auto& tangent = adjoints_[operand.node.value];
   if (!tangent) return std::nullopt;
-  const AxisMap& map = graph_.map(user, position);
   Adjoint seen = *tangent;
-  if (auto* operand = std::get_if<Operand>(&seen.value)) operand->map = compose(operand->map, map);
-  if (seen.mask) seen.mask->value.map = compose(seen.mask->value.map, map);
+  if (auto* value = std::get_if<Operand>(&seen.value)) value->map = compose(value->map, operand.map);
+  if (seen.mask) seen.mask->value.map = compose(seen.mask->value.map, operand.map);
   return seen.in(frame);
 }
 
@@ -43,12 +42,15 @@ Adjoint Sweep::tangent_of(NodeId id, const Node& node) {
   frame.convert_to = node.dtype;
   const Elements at = elements_of(frame, id, node);
   std::optional<Local> total;
-  for (int p = 0; p < graph_.arity(id); ++p) {
-    const auto tangent = moved(frame, id, p);
-    if (!tangent) continue;
-    Local value = derivative(node.op, p, at.operands, at.y, *tangent);
+  const auto add_term = [&](Local value) {
     if (!value.frame()) value = Local(frame, value.number());
     total = total ? *total + value : value;
+  };
+  if (const auto form = stable_form_of(id)) {
+    if (const auto tangent = moved(frame, form->at)) add_term(along_form(frame, *form, node.dtype, *tangent));
+  } else {
+    for (int p = 0; p < graph_.arity(id); ++p)
+      if (const auto tangent = moved(frame, at.plain[static_cast<std::size_t>(p)])) add_term(derivative(node.op, p, at.operands, at.y, *tangent));
   }
   if (!total) return {};
   if (node.mode == Mode::accumulate) total = through_fold(frame, node, *total, at.y, at.saved);
@@ -61,7 +63,7 @@ Adjoint Sweep::tangent_of_recurrence(NodeId id, const Node& node) {
   std::vector<std::optional<Operand>> tangents;
   bool any = false;
   for (int p = 0; p < graph_.arity(id); ++p) {
-    const auto tangent = moved(frame, id, p);
+    const auto tangent = moved(frame, Operand{graph_.operand(id, p), graph_.map(id, p)});
     const DType dtype = graph_.node(graph_.operand(id, p)).dtype;
     tangents.push_back(tangent ? std::optional(tangent->resolved().node(dtype)) : std::nullopt);
     any |= tangent.has_value();
@@ -73,7 +75,7 @@ Adjoint Sweep::tangent_of_recurrence(NodeId id, const Node& node) {
 // That of a prefix times a suffix.
 Adjoint Sweep::tangent_of_others(NodeId id, const Node& node) {
   Frame frame(graph_, numbers_, node.domain, node.dtype, node.order);
-  const auto tangent = moved(frame, id, 0);
+  const auto tangent = moved(frame, Operand{graph_.operand(id, 0), graph_.map(id, 0)});
   if (!tangent) return {};
   const Operand element{graph_.operand(id, 0), graph_.map(id, 0)}, along = tangent->resolved().node(node.dtype);
   const auto [before, after, flip] = products_before_and_after(graph_, node.dtype, node.domain, {std::get<Along>(node.payload).axis}, element, node.order);

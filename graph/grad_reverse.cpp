@@ -99,6 +99,17 @@ Sweep::Elements Sweep::elements_of(Frame& frame, NodeId id, const Node& node) {
   return {std::move(plain), std::move(operands), saved, std::move(y)};
 }
 
+std::optional<StableForm> Sweep::stable_form_of(NodeId id) const {
+  return stable_form(graph_, id, [this](NodeId inner) { return is_x_[inner.value] || graph_.storage().custom.contains(inner); });
+}
+
+// The derivative of such a form times what passes. Its own value may have overflowed: that of the function it is does not.
+Local Sweep::along_form(Frame& frame, const StableForm& form, DType dtype, const Local& passes) {
+  const Local own(frame, form.at), at = form.negated ? -own : own;
+  const Local value = derivative(form.op, 0, {at}, Local(frame, form.op, dtype, {at.node(dtype)}), passes);
+  return form.negated ? -value : value;
+}
+
 // With how many powers of `factor` the node multiplies what does not depend on any x; -1 if it is no such product, if it has many nodes, or if
 // one of them is an x itself and wants its own part.
 int Sweep::power_of(NodeId factor, NodeId id, int& nodes) const {
@@ -132,6 +143,14 @@ void Sweep::visit(NodeId id, const Node& node) {
   const Elements at = elements_of(frame, id, node);
   Local g = adjoints_[id.value]->in(frame);
   if (node.mode == Mode::accumulate) g = through_fold(frame, node, g, at.y, at.saved);
+  if (const auto form = stable_form_of(id)) {
+    const NodeId operand = form->at.node;
+    if (!on_path_[operand.value]) return;
+    const Shape shape = graph_.node(operand).shape();
+    const Order order = graph_.node(operand).order;
+    add(operand, pull_back(along_form(frame, *form, node.dtype, g), form->at.map, shape, order));
+    return;
+  }
   // The power rule: x * x * x passes 3 g (x * x) to x at once, not one term for each factor.
   int of_power = -1, power = 0;
   for (int p = graph_.arity(id); p-- > 0 && power < 2;)

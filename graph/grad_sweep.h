@@ -8,6 +8,7 @@
 
 #include "local.h"
 #include "pull_back.h"
+#include "stable_form.h"
 
 namespace weft {
 
@@ -40,6 +41,8 @@ class Sweep {
   Expr whole(Frame& frame, Operand value);
   Local operand_local(Frame& frame, NodeId user, int position);
   void visit(NodeId id, const Node& node);
+  std::optional<StableForm> stable_form_of(NodeId id) const;
+  Local along_form(Frame& frame, const StableForm& form, DType dtype, const Local& passes);
   int power_beside(NodeId id, const Node& node, int position) const;
   int power_of(NodeId factor, NodeId id, int& nodes) const;
   void visit_recurrence(NodeId id, const Node& node);
@@ -50,7 +53,7 @@ class Sweep {
   Local share_among_ties(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved);
   Local product_of_others(Frame& frame, const Node& node, const Local& y);
 
-  std::optional<Local> moved(Frame& frame, NodeId user, int position);   // the tangent of an operand, where the user reads it
+  std::optional<Local> moved(Frame& frame, const Operand& operand);      // the tangent of an operand, where it is read
   Adjoint tangent_of(NodeId id, const Node& node);
   Adjoint tangent_of_recurrence(NodeId id, const Node& node);
   Adjoint tangent_of_others(NodeId id, const Node& node);
