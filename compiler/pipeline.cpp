@@ -18,6 +18,7 @@ constexpr GraphPass passes[] = {
     {"fold_constants", fold_constants, "ops over constants become constants"},
     {"simplify", simplify_stable, "rewrite rules: exact ones, and the stable forms of NUMERICS"},
     {"absorb_copies", absorb_copies, "read through transposes, slices and broadcasts"},
+    {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent"},
     {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32"},
     {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
     {"turn_scans", turn_scans, "scans over what is read backwards run backwards"},

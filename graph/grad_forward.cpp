@@ -38,6 +38,12 @@ std::optional<Local> Sweep::moved(Frame& frame, const Operand& operand) {
 }
 
 Adjoint Sweep::tangent_of(NodeId id, const Node& node) {
+  if (const auto found = log_sum_of(id)) {
+    const Node sum = graph_.node(found->sum);
+    Frame over(graph_, numbers_, sum.domain, sum.dtype, sum.order);
+    const auto tangent = moved(over, found->at);
+    return tangent ? pull_back(along_log_sum(over, *found, *tangent), identity_map(sum.kept), sum.shape(), sum.order) : Adjoint{};
+  }
   Frame frame = element_frame(id, node);
   frame.convert_to = node.dtype;
   const Elements at = elements_of(frame, id, node);

@@ -138,7 +138,34 @@ int Sweep::power_beside(NodeId id, const Node& node, int position) const {
   return std::max(0, power_of(factor, id, nodes));
 }
 
+// The logarithm of a sum of exponentials, read as the whole fold gives it.
+std::optional<LogSum> Sweep::log_sum_of(NodeId id) const {
+  const auto found = log_sum(graph_, id, [this](NodeId inner) { return is_x_[inner.value] || graph_.storage().custom.contains(inner); });
+  const Node& node = graph_.node(id);
+  if (!found || node.mode != Mode::broadcast || !is_whole(graph_, Operand{found->sum, graph_.map(id, 0)}, node.domain)) return {};
+  return found;
+}
+
+// What passes, shared out as the exponentials are; nothing where they add up to nothing. exp(a - y) would be as wrong as y is large.
+Local Sweep::along_log_sum(Frame& frame, const LogSum& found, const Local& passes) {
+  const Node sum = graph_.node(found.sum);
+  const auto [shift, exponential, all] = shifted_sum(graph_, sum, found.at, true);
+  const Local total(frame, all);
+  return passes * select(total == 0.0, 0.0, Local(frame, exponential) / total);
+}
+
+void Sweep::visit_log_sum(NodeId id, const LogSum& found) {
+  const Node& target = graph_.node(found.at.node);
+  if (!on_path_[found.at.node.value]) return;
+  const Shape shape = target.shape();
+  const Order order = target.order;
+  const Node sum = graph_.node(found.sum);
+  Frame frame(graph_, numbers_, sum.domain, sum.dtype, sum.order);
+  add(found.at.node, pull_back(along_log_sum(frame, found, adjoints_[id.value]->in(frame)), found.at.map, shape, order));
+}
+
 void Sweep::visit(NodeId id, const Node& node) {
+  if (const auto found = log_sum_of(id)) return visit_log_sum(id, *found);
   Frame frame = element_frame(id, node);
   const Elements at = elements_of(frame, id, node);
   Local g = adjoints_[id.value]->in(frame);

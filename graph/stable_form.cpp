@@ -1,5 +1,7 @@
 #include "stable_form.h"
 
+#include <algorithm>
+
 #include "maps.h"
 
 namespace weft {
@@ -25,7 +27,26 @@ class Reader {
     }
   }
 
+  std::optional<LogSum> log_sum() const {
+    if (node_.kind != Kind::apply || node_.op != Op::log || (node_.dtype != f32 && node_.dtype != f64)) return {};
+    const NodeId sum = graph_.operand(id_, 0);
+    const Node& fold = graph_.node(sum);
+    if (fold.kind != Kind::apply || fold.mode != Mode::accumulate || fold.accumulator != AccumulatorId::sum || fold.dtype != node_.dtype || keeps_(sum)) return {};
+    const Operand folded{graph_.operand(sum, 0), graph_.map(sum, 0)};
+    std::optional<Operand> at = fold.op == Op::exp ? std::optional(folded) : fold.op == Op::copy ? exponent(folded) : std::nullopt;
+    if (!at || graph_.node(at->node).dtype != node_.dtype || is_shifted(*at, fold)) return {};
+    settle_parts(graph_, *at, fold.domain);
+    return LogSum{sum, std::move(*at)};
+  }
+
  private:
+  bool is_shifted(const Operand& value, const Node& fold) const {
+    const Node& node = graph_.node(value.node);
+    if (node.kind != Kind::apply || node.op != Op::subtract || node.mode != Mode::broadcast) return false;
+    std::vector<bool> mentioned(fold.domain.size(), false);
+    mark_axes(operand_of(value, 1).map, mentioned);
+    return std::find(mentioned.begin() + fold.kept, mentioned.end(), true) == mentioned.end();
+  }
   std::optional<StableForm> of(Op op, bool negated, std::optional<Operand> at) const {
     if (!at) return {};
     settle_parts(graph_, *at, node_.domain);
@@ -63,6 +84,25 @@ class Reader {
 
 }  // namespace
 
+std::optional<LogSum> log_sum(const Graph& graph, NodeId id, const std::function<bool(NodeId)>& keeps) { return Reader(graph, id, keeps).log_sum(); }
 std::optional<StableForm> stable_form(const Graph& graph, NodeId id, const std::function<bool(NodeId)>& keeps) { return Reader(graph, id, keeps).form(); }
+
+
+ShiftedSum shifted_sum(Graph& graph, const Node& sum, const Operand& a, bool stops_gradient) {
+  const AxisMap kept = identity_map(sum.kept), whole = identity_map(static_cast<int>(sum.domain.size()));
+  const auto folded = [&](AccumulatorId accumulator, const Operand& operand) {
+    Node node = sum;
+    node.op = Op::copy;
+    node.accumulator = accumulator;
+    return graph.add(std::move(node), {operand});
+  };
+  NodeId top = folded(AccumulatorId::supremum, a);
+  if (stops_gradient) top = graph.apply(Op::stop_gradient, sum.dtype, sum.shape(), {{top, kept}}, sum.order);
+  const NodeId is_finite = graph.apply(Op::isfinite, bool_, sum.shape(), {{top, kept}}), zero = graph.constant(Scalar::of(sum.dtype, 0.0)).id();
+  const Operand shift{graph.apply(Op::where, sum.dtype, sum.shape(), {{is_finite, kept}, {top, kept}, {zero, {}}}, sum.order), kept};
+  const NodeId off = graph.apply(Op::subtract, sum.dtype, sum.domain, {a, shift}, sum.order);
+  const Operand exponential{graph.apply(Op::exp, sum.dtype, sum.domain, {{off, whole}}, sum.order), whole};
+  return {shift, exponential, {folded(AccumulatorId::sum, exponential), kept}};
+}
 
 }  // namespace weft

@@ -1,7 +1,11 @@
 // What is a stable function in other words has that function's derivative, also where exp overflows.
+#include <cmath>
 #include <functional>
+#include <limits>
 
 #include <doctest/doctest.h>
+
+#include <weft/interpret.h>
 
 #include "problem.h"
 
@@ -24,6 +28,11 @@ const std::vector<std::pair<const char*, Make>>& forms() {
       {"of a slice", [](const Expr& x) { return log(1 + exp(x.slice({{1, 4}}))); }},
       {"of a broadcast x", [](const Expr& x) { return log(1 + broadcast_to(expand_dims(exp(x), 0), {3, 5})); }},
       {"the exponential read elsewhere", [](const Expr& x) { const Expr e = exp(x * 0.5); return log(1 + e) * e; }},
+      {"log of a sum of exponentials", [](const Expr& x) { return log(sum(exp(x))); }},
+      {"of sums over one of two axes", [](const Expr& x) { return log(sum(exp(expand_dims(x, 1) * expand_dims(x, 0)), 0)); }},
+      {"of sums whose axis stays", [](const Expr& x) { return x - log(sum(exp(x), 0, true)); }},
+      {"of a sum whose exponents are shifted", [](const Expr& x) { return log(sum(exp(x - max(x)))) + max(x); }},
+      {"of a sum that is read elsewhere", [](const Expr& x) { const Expr s = sum(exp(x)); return log(s) * s; }},
       {"2 + exp(x), which is none", [](const Expr& x) { return log(2 + exp(x)); }},
       {"two exponentials, which are none", [](const Expr& x) { return exp(x) / (1 + exp(0.5 * x)); }},
   };
@@ -55,6 +64,42 @@ TEST_CASE("their derivatives are numbers where exp overflows") {
     const Expr slope = grad(sum(y), {x}, Disconnected::zero)[0];
     for (double each : p(slope)) CHECK(std::abs(each) <= 0.25);
   }
+}
+
+TEST_CASE("the logarithm of a sum of exponentials is logsumexp: values, and derivatives that are numbers") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n", "m"}), y = log(sum(exp(x), 1));
+  const double inf = std::numeric_limits<double>::infinity();
+  const Array rows = doubles({1000, 999, -1000, -1001, -inf, -inf, 3, inf, 0.5, -0.25}, {5, 2});
+  const std::vector<Expr> outputs{y, logsumexp(x, 1)};
+  g.outputs = {outputs[0].id(), outputs[1].id()};
+  const Graph shifted = shift_log_sums(simplify(g, RuleClass::real));
+  const std::vector<Array> results = interpret(shifted, shifted.outputs, shifted.inputs, {rows});
+  const auto got = results[0].to_vector<double>(), expected = results[1].to_vector<double>();
+  for (std::size_t k = 0; k < got.size(); ++k) CHECK(got[k] == expected[k]);
+  CHECK(got[0] == doctest::Approx(1000 + std::log1p(std::exp(-1.0))));
+
+  const Expr slope = grad(sum(y), {x})[0], along = jvp({y}, {x}, {x * 0 + 1})[0];
+  g.outputs = {slope.id(), along.id()};
+  const Graph slopes = shift_log_sums(simplify(g, RuleClass::real));
+  const Array finite = doubles({1000, 999, -1000, -1001, 0.5, -0.25}, {3, 2});
+  const std::vector<Array> found = interpret(slopes, slopes.outputs, slopes.inputs, {finite});
+  const double first = 1 / (1 + std::exp(-1.0)), last = 1 / (1 + std::exp(-0.75));
+  check_close(found[0].to_vector<double>(), {first, 1 - first, first, 1 - first, last, 1 - last}, 1e-15);
+  check_close(found[1].to_vector<double>(), {1, 1, 1}, 1e-15);
+}
+
+TEST_CASE("exponents that their author has shifted by a value for all of them stay") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), b = g.input("b", f32, {"n", 1}), c = g.input("c", f32, {"m"});
+  g.outputs = {log(sum(exp(x - b), 1)).id(), log(sum(exp(x - c), 1)).id(), logsumexp(x, 1).id(), log(2 * sum(exp(x), 1)).id()};
+  const auto count = [](const Graph& graph) {
+    int found = 0;
+    for (std::size_t k = 0; k < graph.size(); ++k) found += graph.node(NodeId{static_cast<std::uint32_t>(k)}).accumulator == AccumulatorId::supremum;
+    return found;
+  };
+  const int before = count(g);
+  CHECK(count(shift_log_sums(g)) == before + 1);             // that of c alone, which is another for each element
 }
 
 TEST_CASE("a step in between that is an x itself, or has its author's gradient, keeps its own") {

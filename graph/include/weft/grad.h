@@ -8,7 +8,8 @@
 //   the derivative is formed first and then summed over what was broadcast; a fold's derivative is taken at its operands
 //   ties of maximum, minimum, max and min share the gradient equally; relu'(0) = abs'(0) = 0; clip passes at its bounds
 //   where passes to the chosen branch only, and nothing of the other one leaks, NaN and infinity included
-//   log(1 + exp(x)), 1 / (1 + exp(-x)) and their like have the derivatives of softplus and sigmoid, also where exp overflows
+//   log(1 + exp(x)), 1 / (1 + exp(-x)), log(sum(exp(x))) and their like have the derivatives of softplus, sigmoid and logsumexp, also
+//   where exp overflows
 //   sqrt, log, divide, .. give 0 where both the derivative's divisor and the incoming gradient are 0 (norm at 0)
 //   prod never divides: each element gets the product of all others; along one axis of a known extent up to 64 in the order of
 //   accumulator.h (Kind::others), otherwise the product of those before it times that of those after it

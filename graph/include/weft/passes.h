@@ -45,6 +45,10 @@ enum class RuleClass : std::uint8_t { exact, real };
 // Note: forgets stop_gradient: differentiate first.
 Graph simplify(const Graph& graph, RuleClass allowed = RuleClass::exact);
 
+// Out: log(sum(exp(a))) becomes log(sum(exp(a - top))) + top, with the largest a, as logsumexp computes it; f32 and f64.
+// Keeps: the real-number meaning, also where the sum of the exponentials overflows or is 0.
+Graph shift_log_sums(const Graph& graph);
+
 // Out: add and subtract of a multiply that nothing else uses become one fma node, and a sum over one becomes a node that folds
 // the multiply: it adds each product unrounded (f32 and f64).
 // Keeps: values up to one rounding fewer.
