@@ -99,17 +99,6 @@ Sweep::Elements Sweep::elements_of(Frame& frame, NodeId id, const Node& node) {
   return {std::move(plain), std::move(operands), saved, std::move(y)};
 }
 
-std::optional<StableForm> Sweep::stable_form_of(NodeId id) const {
-  return stable_form(graph_, id, [this](NodeId inner) { return is_x_[inner.value] || graph_.storage().custom.contains(inner); });
-}
-
-// The derivative of such a form times what passes. Its own value may have overflowed: that of the function it is does not.
-Local Sweep::along_form(Frame& frame, const StableForm& form, DType dtype, const Local& passes) {
-  const Local own(frame, form.at), at = form.negated ? -own : own;
-  const Local value = derivative(form.op, 0, {at}, Local(frame, form.op, dtype, {at.node(dtype)}), passes);
-  return form.negated ? -value : value;
-}
-
 // With how many powers of `factor` the node multiplies what does not depend on any x; -1 if it is no such product, if it has many nodes, or if
 // one of them is an x itself and wants its own part.
 int Sweep::power_of(NodeId factor, NodeId id, int& nodes) const {
@@ -138,46 +127,13 @@ int Sweep::power_beside(NodeId id, const Node& node, int position) const {
   return std::max(0, power_of(factor, id, nodes));
 }
 
-// The logarithm of a sum of exponentials, read as the whole fold gives it.
-std::optional<LogSum> Sweep::log_sum_of(NodeId id) const {
-  const auto found = log_sum(graph_, id, [this](NodeId inner) { return is_x_[inner.value] || graph_.storage().custom.contains(inner); });
-  const Node& node = graph_.node(id);
-  if (!found || node.mode != Mode::broadcast || !is_whole(graph_, Operand{found->sum, graph_.map(id, 0)}, node.domain)) return {};
-  return found;
-}
-
-// What passes, shared out as the exponentials are; nothing where they add up to nothing. exp(a - y) would be as wrong as y is large.
-Local Sweep::along_log_sum(Frame& frame, const LogSum& found, const Local& passes) {
-  const Node sum = graph_.node(found.sum);
-  const auto [shift, exponential, all] = shifted_sum(graph_, sum, found.at, true);
-  const Local total(frame, all);
-  return passes * select(total == 0.0, 0.0, Local(frame, exponential) / total);
-}
-
-void Sweep::visit_log_sum(NodeId id, const LogSum& found) {
-  const Node& target = graph_.node(found.at.node);
-  if (!on_path_[found.at.node.value]) return;
-  const Shape shape = target.shape();
-  const Order order = target.order;
-  const Node sum = graph_.node(found.sum);
-  Frame frame(graph_, numbers_, sum.domain, sum.dtype, sum.order);
-  add(found.at.node, pull_back(along_log_sum(frame, found, adjoints_[id.value]->in(frame)), found.at.map, shape, order));
-}
-
 void Sweep::visit(NodeId id, const Node& node) {
   if (const auto found = log_sum_of(id)) return visit_log_sum(id, *found);
   Frame frame = element_frame(id, node);
   const Elements at = elements_of(frame, id, node);
   Local g = adjoints_[id.value]->in(frame);
   if (node.mode == Mode::accumulate) g = through_fold(frame, node, g, at.y, at.saved);
-  if (const auto form = stable_form_of(id)) {
-    const NodeId operand = form->at.node;
-    if (!on_path_[operand.value]) return;
-    const Shape shape = graph_.node(operand).shape();
-    const Order order = graph_.node(operand).order;
-    add(operand, pull_back(along_form(frame, *form, node.dtype, g), form->at.map, shape, order));
-    return;
-  }
+  if (const auto form = stable_form_of(id)) return pass_to(form->at, along_form(frame, *form, node.dtype, g));
   // The power rule: x * x * x passes 3 g (x * x) to x at once, not one term for each factor.
   int of_power = -1, power = 0;
   for (int p = graph_.arity(id); p-- > 0 && power < 2;)

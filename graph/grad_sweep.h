@@ -45,6 +45,7 @@ class Sweep {
   Local along_form(Frame& frame, const StableForm& form, DType dtype, const Local& passes);
   std::optional<LogSum> log_sum_of(NodeId id) const;
   Local along_log_sum(Frame& frame, const LogSum& found, const Local& passes);
+  void pass_to(const Operand& at, const Local& value);
   void visit_log_sum(NodeId id, const LogSum& found);
   int power_beside(NodeId id, const Node& node, int position) const;
   int power_of(NodeId factor, NodeId id, int& nodes) const;
