@@ -77,6 +77,7 @@ inline constexpr double op_in_loads = 0.25;
 inline constexpr double across_in_loads = 2.5;
 // A store that jumps: nothing fetches its line ahead. In blocks of tiles, which nothing folds, results in the caches are better written across
 // than operands are read: transposes of a million floats take 10 to 40 % less (Zen 5).
+inline constexpr Index shortest_in_blocks = 64;  // elements, of both loops
 constexpr double store_in_loads(bool in_blocks) { return in_blocks ? 0.95 : 1.25; }
 
 // What one loop may keep of the first level, half of the smallest in use (32 KiB): the rest is for what passes through.

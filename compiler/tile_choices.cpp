@@ -63,7 +63,7 @@ int LoopChoices::vectors_of_blocks(const Loop& loop, const Outer& outer, bool pa
   const Loop& lanes = *outer.loops[0];
   const auto shorter = std::min(program_.axes[static_cast<std::size_t>(loop.var.axis)].hint, program_.axes[static_cast<std::size_t>(lanes.var.axis)].hint);
   const auto writes_across = [&](const Item& item) { return std::holds_alternative<Store>(item) && lies_across(item, loop.var.axis, lanes.var.axis) != 0; };
-  if (std::any_of(lanes.body.begin(), lanes.body.end(), writes_across)) return shorter >= 4 * lane_count ? 4 : 0;
+  if (std::any_of(lanes.body.begin(), lanes.body.end(), writes_across)) return shorter >= shortest_in_blocks ? 4 : 0;
   return past_caches && shorter >= 512 ? 1 : 0;
 }
 
