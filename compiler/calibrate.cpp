@@ -24,7 +24,7 @@ constexpr Index row = 1024;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The least of several runs: whatever else the machine does only adds.
-double least_seconds(const Call& call) {
+template <class Run> double least_seconds(const Run& call) {
   call();
   double least = 1;
   const auto begin = Clock::now();
@@ -49,6 +49,7 @@ class Meter {
     std::fill_n(static_cast<float*>(memory_.get()), most_bytes / 4, 1.0f);
     const Expr x = g_.input("x", f32, {"n"}), y = g_.input("y", f32, {"n"}), column = g_.input("column", f32, {"n", 1});
     const Expr line = g_.input("line", f32, {row});
+    streams_ = compile_one(x * 2.0f, {x}, 1);
     reads_ = compile_one(sum(x), {x});
     writes_ = compile_one(column + line, {column, line});
     doubles_ = compile_one(x * 2.0f, {x});
@@ -61,6 +62,16 @@ class Meter {
   double write(Index bytes) {
     const Index rows = bytes / (4 * row);
     return least_seconds(writes_->bind({Array(f32, {rows, 1}), Array(f32, {row})}, {floats(0, {rows, row})})) * 64 / static_cast<double>(rows * row * 4);
+  }
+  // Whether two loops that read each other's results, over arrays of so many bytes together, are faster if these go past the caches.
+  bool stream(Index bytes) {
+    const Index count = bytes / 8 / 16 * 16;
+    const Array here = floats(0, {count}), there = floats(count, {count});
+    const auto both_ways = [&](const Function& f) {
+      const Call out = f.bind({here}, {there}), back = f.bind({there}, {here});
+      return least_seconds([&] { out(); back(); });
+    };
+    return both_ways(*streams_) < both_ways(*doubles_);
   }
   // Of a loop with two loads and an fma, over three arrays of so many bytes together; the store is not counted anywhere.
   double vector_instruction(Index bytes) {
@@ -80,16 +91,16 @@ class Meter {
   }
 
  private:
-  static Function compile_one(const Expr& output, const std::vector<Expr>& inputs) {
+  static Function compile_one(const Expr& output, const std::vector<Expr>& inputs, Index cache_bytes = Index{1} << 60) {
     Machine machine;
     machine.square_root = 1;                     // the instruction is what is measured
-    return compile_for(machine, {output}, inputs, {.threads = 1, .cache_bytes = Index{1} << 60});
+    return compile_for(machine, {output}, inputs, {.threads = 1, .cache_bytes = cache_bytes});
   }
   Array floats(Index from, Dims shape) const { return Array::borrow(View(static_cast<float*>(memory_.get()) + from, f32, std::move(shape)), memory_); }
 
   std::shared_ptr<void> memory_;
   Graph g_;
-  std::optional<Function> reads_, writes_, doubles_, ordinary_, roots_;
+  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_;
 };
 
 // From the call until a worker that slept has begun: both units wait for each other, but not for ever. Three of four may be disturbed.
@@ -135,6 +146,8 @@ Machine measure_machine() {
   machine.third_level_bytes = static_cast<double>(middle);
   const double between = std::sqrt(machine.third_level_read * machine.memory_read);
   for (Index bytes = 2 * middle; bytes < most_bytes && meter.read(bytes) / instruction < between; bytes *= 2) machine.third_level_bytes = static_cast<double>(bytes);
+  machine.stream_bytes = static_cast<double>(near);
+  for (Index bytes = 2 * near; bytes <= most_bytes && !meter.stream(bytes); bytes *= 2) machine.stream_bytes = static_cast<double>(bytes);
   machine.gather = std::max(1.0, rounded(meter.gather()));
   machine.square_root = cost(meter.square_root(), 1);
   if (const double wake = hardware_threads() > 1 ? wake_seconds() : 1; wake < 5e-4) machine.wake_ns = rounded(wake * 1e9);     // else nothing woke

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <weft/error.h>
+#include <weft/memory.h>
 
 namespace weft {
 namespace {
@@ -65,6 +66,11 @@ double ways_of_first_level() {
   if (const long ways = sysconf(_SC_LEVEL1_DCACHE_ASSOC); ways > 0) return static_cast<double>(ways);
 #endif
   return 8;
+}
+
+double usual_stream_bytes() {
+  constexpr double part = 24 << 20;
+  return std::min(static_cast<double>(machine_cache_bytes()), part);
 }
 
 std::string to_text(const Machine& machine) {
