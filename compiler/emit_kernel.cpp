@@ -59,6 +59,7 @@ void KernelEmitter::begin_function(const std::string& name) {
   axis_index_.assign(program_.axes.size(), nullptr);
   folds_.assign(program_.folds.size(), {});
   fetches_.assign(program_.buffers.size(), {});
+  find_fetches(program_.root);
   early_tables_.clear();
   hold_rows();
 }

@@ -345,10 +345,12 @@ class KernelEmitter : private LoopChoices {
   struct {                                      // where the current block of tiles begins, in both loops
     Value *outer = nullptr, *lanes = nullptr;
   } block_;
-  struct Fetch {                                // the first two loads in a unit; they fetch what comes next
-    const Load *first = nullptr, *second = nullptr;
+  struct Fetch {                                // the first two loads in a unit, and that in its longest loop: they fetch what comes next
+    const Load *first = nullptr, *second = nullptr, *longest = nullptr;
+    int weight = -1;
   };
   std::vector<Fetch> fetches_;                  // by buffer
+  void find_fetches(const Loop& loop);
   std::vector<Value*> axis_index_;              // by nest axis
   Value* unit_ = nullptr;
   Range tile_{};                                // the current unit of the root axis, or the current block of it
