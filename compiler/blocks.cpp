@@ -35,7 +35,7 @@ bool follows_root_alone(const Nest& nest, const Placed& placed) {
 
 // Values along the root alone would run one at a time between the vector loops of the rows; in blocks they run as vectors over the block.
 // Short rows that are folded and then done with gain too: several go side by side (LoopChoices::Together::rows).
-Index choose_block(const Graph& graph, const Schedule& schedule, Nest& nest) {
+Index choose_block(const Graph& graph, const Schedule& schedule, const Machine& machine, Nest& nest) {
   double alone = 0, rows = 0, row_bytes = 0, folds = 0;
   bool only_folded = true;
   for (const Placed& placed : nest.nodes) {
@@ -53,8 +53,9 @@ Index choose_block(const Graph& graph, const Schedule& schedule, Nest& nest) {
   if (only_folded) alone += row_end * folds;
   nest.blocks = {alone, rows};
   const Index block = rows_of_block(row_bytes);
-  const bool fills_block = nest.axes[static_cast<std::size_t>(nest.vars[0].axis)].hint >= block;
-  return fills_block && blocks_pay(alone, rows) ? block : 0;
+  const Index extent = nest.axes[static_cast<std::size_t>(nest.vars[0].axis)].hint;
+  nest.blocks.stay_near = blocks_stay_near(machine, row_bytes, static_cast<double>(extent));
+  return extent >= block && nest.blocks.stay_near && blocks_pay(alone, rows) ? block : 0;
 }
 
 }  // namespace weft

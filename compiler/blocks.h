@@ -8,6 +8,6 @@ namespace weft {
 bool follows_root_alone(const Nest& nest, const Placed& placed);
 
 // How many rows a block has; 0: rows go one by one. Notes in nest.blocks what it compared. The root is nest.vars[0].
-Index choose_block(const Graph& graph, const Schedule& schedule, Nest& nest);
+Index choose_block(const Graph& graph, const Schedule& schedule, const Machine& machine, Nest& nest);
 
 }  // namespace weft

@@ -3,7 +3,7 @@
 //   which loops are shared        root_cost, tiles_lose
 //   store, or make again          op_cost, memory_cost; between loops of a nest cheap_value
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
-//   merged axes, blocks of rows   repeated_vectors, blocks_pay, row_end, rows_of_block
+//   merged axes, blocks of rows   repeated_vectors, blocks_pay, blocks_stay_near, row_end, rows_of_block
 //   short rows                    short_rows_pay, vector_axis_cost
 //   few elements along an axis    thin_extent_pays, across_in_loads, copies_that_call
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
@@ -98,6 +98,8 @@ bool tiles_lose(const Machine& machine, double bytes, double columns, int thread
 
 // Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row.
 bool blocks_pay(double along_root, double row);
+// Whether every loop over a block finds its rows in the first level; or in the second, as all rows are.
+bool blocks_stay_near(const Machine& machine, double row_bytes, double rows);
 inline constexpr int row_end = 8;                // of a fold along a row: its slots become one value
 inline constexpr double short_row = 128;         // elements: in longer ones this does not count
 // Rows of so few elements, in a fold over so many, that a schedule of their own pays where long functions run along them: the code takes

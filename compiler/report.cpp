@@ -155,7 +155,7 @@ class Report {
   }
   static std::string blocks(const Nest& nest) {
     return concat("what rows have once costs ", digits(nest.blocks.along_root), " beside ", digits(nest.blocks.row), " of a row: ",
-                  nest.block > 0 ? concat("as vectors over ", nest.block, " rows") : "one by one");
+                  nest.block > 0 ? concat("as vectors over ", nest.block, " rows") : nest.blocks.stay_near ? "one by one" : "one by one, a block would not stay in the first level");
   }
   std::string memory(const Program& program) const {
     Traffic traffic;

@@ -95,6 +95,7 @@ struct AxisChoice {
 };
 struct BlockChoice {
   double along_root = 0, row = 0;                      // vector instructions of a row: of values along the root alone, and of the others
+  bool stay_near = true;                               // .. and whether a block of them would stay in the first level
 };
 
 // A body that became several loops (distribute.h): its vector instructions, how many loops, and the rows that are needed at once.
