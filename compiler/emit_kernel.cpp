@@ -58,8 +58,8 @@ void KernelEmitter::begin_function(const std::string& name) {
   packs_.assign(program_.values.size(), {});
   axis_index_.assign(program_.axes.size(), nullptr);
   folds_.assign(program_.folds.size(), {});
-  fetches_.assign(program_.buffers.size(), {});
-  find_fetches(program_.root);
+  readers_.assign(program_.buffers.size(), {});
+  find_readers(program_.root);
   early_tables_.clear();
   hold_rows();
 }

@@ -345,12 +345,13 @@ class KernelEmitter : private LoopChoices {
   struct {                                      // where the current block of tiles begins, in both loops
     Value *outer = nullptr, *lanes = nullptr;
   } block_;
-  struct Fetch {                                // the first two loads in a unit, and that in its longest loop: they fetch what comes next
-    const Load *first = nullptr, *second = nullptr, *longest = nullptr;
-    int weight = -1;
+  struct Reader {                               // a load and the loop that it is in
+    const Load* load;
+    const Loop* loop;
   };
-  std::vector<Fetch> fetches_;                  // by buffer
-  void find_fetches(const Loop& loop);
+  std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
+  void find_readers(const Loop& loop);
+  unsigned fetched_steps(const std::vector<Reader>& readers, const Load& load) const;
   std::vector<Value*> axis_index_;              // by nest axis
   Value* unit_ = nullptr;
   Range tile_{};                                // the current unit of the root axis, or the current block of it
