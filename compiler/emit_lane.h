@@ -8,6 +8,8 @@
 
 namespace weft {
 
+inline constexpr Index line_bytes = 64, bytes_ahead = 1024;   // of a line of cache; how far loops fetch that store past the caches
+
 // Where a load or store in a lanes loop reads: everything but the lane axis is in `base`.
 struct LaneAccess {
   llvm::Value* base = nullptr;

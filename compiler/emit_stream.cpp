@@ -51,7 +51,6 @@ bool KernelEmitter::reads_on(const Loop& loop, const Load& load) const {
 
 // Beside them the processor's own fetching of what is read falls behind.
 void KernelEmitter::fetch_ahead(const Loop& loop) {
-  constexpr Index bytes_ahead = 1024;
   for (const Item& item : loop.body)
     if (auto* load = std::get_if<Load>(&item); load && reads_on(loop, *load))
       if (auto found = accesses_.find(&item); found != accesses_.end() && !found->second.next_row) found->second.next_row = number(bytes_ahead);
