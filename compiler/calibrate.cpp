@@ -55,6 +55,7 @@ class Meter {
     doubles_ = compile_one(x * 2.0f, {x});
     ordinary_ = compile_one(x * y + x, {x, y});
     roots_ = compile_one(sqrt(x), {x});
+    quotients_ = compile_one(x / y, {x, y});
   }
 
   // Seconds for 64 bytes of an array of so many bytes.
@@ -83,6 +84,10 @@ class Meter {
     constexpr Index count = 4096;
     return least_seconds(roots_->bind({floats(0, {count})}, {floats(count, {count})})) * 16 / static_cast<double>(count);
   }
+  double quotient() {
+    constexpr Index count = 4096;
+    return least_seconds(quotients_->bind({floats(0, {count}), floats(count, {count})}, {floats(2 * count, {count})})) * 16 / static_cast<double>(count);
+  }
   // How many times as long as a neighbour an element takes that is one of every five: of fewer, whole vectors are loaded.
   double gather() {
     constexpr Index count = 4096;
@@ -100,7 +105,7 @@ class Meter {
 
   std::shared_ptr<void> memory_;
   Graph g_;
-  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_;
+  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_, quotients_;
 };
 
 // From the call until a worker that slept has begun: both units wait for each other, but not for ever. Three of four may be disturbed.
@@ -150,6 +155,7 @@ Machine measure_machine() {
   for (Index bytes = 2 * near; bytes <= most_bytes && !meter.stream(bytes); bytes *= 2) machine.stream_bytes = static_cast<double>(bytes);
   machine.gather = std::max(1.0, rounded(meter.gather()));
   machine.square_root = cost(meter.square_root(), 1);
+  machine.quotient = cost(meter.quotient(), 1);
   if (const double wake = hardware_threads() > 1 ? wake_seconds() : 1; wake < 5e-4) machine.wake_ns = rounded(wake * 1e9);     // else nothing woke
   return machine;
 }

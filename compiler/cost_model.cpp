@@ -176,9 +176,28 @@ int elements_of_tile(int registers_each, double bytes_of_lines) {
 
 int rows_together(int registers_each, int registers) { return std::clamp(registers / (2 * registers_each), 2, 4); }
 
-bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64) {
-  const double busy = machine.square_root * (is_f64 ? 2 : 1), steps = is_f64 ? 16 : 12;
-  return roots * busy > body + roots * (steps - op_cost(Op::sqrt));
+DividerUse divider_use(Op op, bool is_f64) {
+  switch (op) {
+    case Op::sqrt: return {1, 0};
+    case Op::divide: case Op::reciprocal: case Op::sigmoid: case Op::tanh: return {0, 1};
+    case Op::log: case Op::log2: case Op::log10: case Op::log1p: case Op::softplus: case Op::logaddexp: return {0, is_f64 ? 1 : 0};
+    default: return {};
+  }
+}
+
+DividerUse estimates_that_pay(const Machine& machine, const DividerUse& use, int body, bool is_f64) {
+  const double root = machine.square_root * (is_f64 ? 2 : 1), quotient = machine.quotient * (is_f64 ? 1.6 : 1);
+  const double root_steps = is_f64 ? 16 : 12, quotient_steps = 21;
+  double busy = use.roots * root + use.quotients * quotient, rest = body - (use.roots + use.quotients) * op_cost(Op::sqrt);
+  const auto moves = [&](double unit, double steps) {
+    if (std::max(busy - unit, rest + steps) >= std::max(busy, rest)) return false;
+    busy -= unit, rest += steps;
+    return true;
+  };
+  DividerUse moved;
+  while (moved.roots < use.roots && moves(root, root_steps)) ++moved.roots;
+  while (is_f64 && moved.quotients < use.quotients && moves(quotient, quotient_steps)) ++moved.quotients;
+  return moved;
 }
 
 int elements_together(int body, bool ordered, Index extent, double first_level_ways) {

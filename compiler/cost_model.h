@@ -11,7 +11,7 @@
 //                                 twice_emitted, long_body, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
-//   square roots                  estimates_pay
+//   roots and quotients           divider_use, estimates_that_pay
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
@@ -173,9 +173,15 @@ int equal_parts(int vectors, Index total);
 // fewer than there are, if the lines stay in the first level until the other half is needed.
 int elements_of_tile(int registers_each, double bytes_of_lines);
 
-// Whether square roots are better made from estimates of their reciprocals, with a correction that gives the same bits: where the unit
-// that has the instruction is busy for longer than the rest of the body takes. body: in vector instructions, roots among them.
-bool estimates_pay(const Machine& machine, int roots, int body, bool is_f64);
+// What keeps the unit busy that divides and takes roots: of a body, or of one op.
+struct DividerUse {
+  int roots = 0, quotients = 0;
+  friend bool operator==(const DividerUse&, const DividerUse&) = default;
+};
+DividerUse divider_use(Op op, bool is_f64);
+// How many of them are better made from estimates of reciprocals, with corrections that give the same bits: where that unit is busy for longer
+// than the rest of the body takes. body: in vector instructions, all of them included. Quotients of f32 gain nothing.
+DividerUse estimates_that_pay(const Machine& machine, const DividerUse& use, int body, bool is_f64);
 
 // How many elements of a serial fold over so many are worked on at once, so that its accumulators are loaded and stored once for all of
 // them. They are a slot's, sixteen apart: a fold of fewer than such a block gets smaller ones.

@@ -31,7 +31,7 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   const int axis = lanes.var.axis;
   relies_on_one_leaf(rows.var.axis);
   as_copies({.thin = true}, [&] { open_folds(rows, false); });       // one row of results
-  estimates_roots_ = estimates_roots(lanes);
+  estimated_ = find_estimated(lanes);
   axis_index_[static_cast<std::size_t>(axis)] = nullptr;
   axis_index_[static_cast<std::size_t>(rows.var.axis)] = number(0);
   open_accesses(lanes);

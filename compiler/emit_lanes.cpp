@@ -89,7 +89,7 @@ void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, co
   else emit_jammed_items(loop, index, steps, masks);
 }
 
-// Long functions, quotients by an invariant and roots from estimates work on two or four steps at once, as one wide vector: their instructions alternate, and
+// Long functions, quotients by an invariant and what comes from estimates work on two or four steps at once, as one wide vector: their instructions alternate, and
 // one branch serves all rare cases.
 std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int steps) {
   const DType result = program_.values[static_cast<std::size_t>(compute.result)];
@@ -102,7 +102,7 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int
   }
   std::vector<Value*> made;
   const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]);
-  const bool by_estimate = compute.op == Op::sqrt && estimates_roots_ && (result == f32 || result == f64);
+  const bool by_estimate = std::find(estimated_.begin(), estimated_.end(), &compute) != estimated_.end();
   if (op_cost(compute.op) >= long_function || by_invariant || by_estimate) {
     const std::size_t most = calls_functions() ? 1 : register_bytes() == 64 ? 4 : 2;       // more would not stay in registers
     while (made.size() < operands.size()) {
@@ -113,7 +113,7 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int
         for (std::size_t step = first; step < first + together; ++step) parts.push_back(operands[step][k]);
         wide.push_back(llvm::concatenateVectors(b_, parts));
       }
-      Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1]) : by_estimate ? root_by_estimate(wide[0]) : emit_or_call(compute.op, wide, dtypes, result);
+      Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1]) : by_estimate ? by_estimates(compute.op, wide) : emit_or_call(compute.op, wide, dtypes, result);
       for (unsigned part = 0; part < together; ++part)
         made.push_back(together == 1 ? all : b_.CreateShuffleVector(all, llvm::createSequentialMask(part * lane_count, lane_count, 0)));
     }
@@ -281,7 +281,7 @@ void KernelEmitter::emit_lanes(const Loop& loop) {
   bool ordered = false;
   for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
   const bool leaves = ordered && !relies_on_one_leaf(axis);
-  estimates_roots_ = estimates_roots(loop);
+  estimated_ = find_estimated(loop);
   each_copy([&] {
     open_folds(loop, leaves);
     axis_index_[static_cast<std::size_t>(axis)] = nullptr;

@@ -28,11 +28,11 @@ void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer, const Loop
 // The same step of the loop that takes the results, which are one of each fold and vector.
 void KernelEmitter::emit_taker(const Loop& taker, Value* index, int steps, const Masks& masks) {
   const auto jam = std::exchange(jam_, {});
-  const bool roots = std::exchange(estimates_roots_, estimates_roots(taker));
+  auto before = std::exchange(estimated_, find_estimated(taker));
   as_copies({}, [&] { emit_lane_items(taker, index, steps, masks); });
   thin_results_.clear();
   jam_ = jam;
-  estimates_roots_ = roots;
+  estimated_ = std::move(before);
 }
 
 // s with s+8, then s+4, s+2, s+1, of the slots that hold an element: the others hold the unit, which changes nothing.

@@ -289,17 +289,25 @@ Lane scaled(const Lane& p, const Lane& n) {
 
 }  // namespace
 
-Lane root_estimate(const Lane& x) {
+namespace {
+
+// By the instruction of this dtype, for whole registers.
+Lane estimate(const Lane& x, llvm::Intrinsic::ID of_f32, llvm::Intrinsic::ID of_f64) {
   if (is_wide(x)) {
-    const Lane low = root_estimate(half_of(x, 0)), high = root_estimate(half_of(x, 1));
+    const Lane low = estimate(half_of(x, 0), of_f32, of_f64), high = estimate(half_of(x, 1), of_f32, of_f64);
     return {concatenate(x.builder, low.value, high.value), x.builder};
   }
   WEFT_ASSERT(x.bits() * x.width() == 512, "estimates of whole registers, got ", x.width(), " lanes");
-  const bool f32 = x.bits() == 32;
-  return {x.builder->CreateIntrinsic(f32 ? Intrinsic::x86_avx512_rsqrt14_ps_512 : Intrinsic::x86_avx512_rsqrt14_pd_512, {},
-                                     {x.value, llvm::Constant::getNullValue(x.value->getType()), llvm::Constant::getAllOnesValue(x.builder->getIntNTy(f32 ? 16 : 8))}),
+  const bool is_f32 = x.bits() == 32;
+  return {x.builder->CreateIntrinsic(is_f32 ? of_f32 : of_f64, {},
+                                     {x.value, llvm::Constant::getNullValue(x.value->getType()), llvm::Constant::getAllOnesValue(x.builder->getIntNTy(is_f32 ? 16 : 8))}),
           x.builder};
 }
+
+}  // namespace
+
+Lane root_estimate(const Lane& x) { return estimate(x, Intrinsic::x86_avx512_rsqrt14_ps_512, Intrinsic::x86_avx512_rsqrt14_pd_512); }
+Lane reciprocal_estimate(const Lane& x) { return estimate(x, Intrinsic::x86_avx512_rcp14_ps_512, Intrinsic::x86_avx512_rcp14_pd_512); }
 
 namespace {
 

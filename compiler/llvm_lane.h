@@ -76,6 +76,7 @@ Lane from_bits(const LaneInt& i);
 Lane table_lookup(const LaneTable& table, const LaneInt& index);
 // Within 2^-14 of 1 / sqrt(x), x normal and positive, on targets with +avx512f. Its bits depend on the processor: only for what corrects it.
 Lane root_estimate(const Lane& x);
+Lane reciprocal_estimate(const Lane& x);
 Lane scale_by_power(const Lane& p, const Power<Lane>& power);
 Lane scale_down(const Lane& p, const Power<Lane>& power);
 MantissaExponent<Lane> split_power(const Lane& x, double least);

@@ -31,6 +31,7 @@ constexpr Key keys[] = {
     {"memory_write", &Machine::memory_write, ""},
     {"gather", &Machine::gather, "an element of a gather, in elements of a contiguous load"},
     {"square_root", &Machine::square_root, "sixteen of f32 by the processor's instruction, in vector instructions"},
+    {"quotient", &Machine::quotient, "likewise"},
     {"vector_ps", &Machine::vector_ps, "of a vector instruction of an ordinary loop, its reads from the second level included"},
     {"wake_ns", &Machine::wake_ns, "until a thread that sleeps has begun to work, in nanoseconds"},
     {"stream_bytes", &Machine::stream_bytes, "calls on more bytes store their results past the caches"},
@@ -53,13 +54,21 @@ double positive(const std::string& text) {
 
 }  // namespace
 
-double usual_square_root() {
+namespace {
+
+bool is_of_intel() {
 #ifdef __x86_64__
   __builtin_cpu_init();
-  if (__builtin_cpu_is("intel")) return 26;
+  return __builtin_cpu_is("intel") != 0;
+#else
+  return false;
 #endif
-  return 10;
 }
+
+}  // namespace
+
+double usual_square_root() { return is_of_intel() ? 26 : 10; }
+double usual_quotient() { return is_of_intel() ? 20 : 6; }
 
 double ways_of_first_level() {
 #ifdef _SC_LEVEL1_DCACHE_ASSOC

@@ -27,7 +27,7 @@ bool is_exact(ID id) {
                           x86_avx512_mask_range_ps_512, x86_avx512_mask_range_pd_128, x86_avx512_mask_range_pd_256, x86_avx512_mask_range_pd_512,
                           x86_avx512_mask_fixupimm_ps_128, x86_avx512_mask_fixupimm_ps_256, x86_avx512_mask_fixupimm_ps_512, x86_avx512_mask_fixupimm_pd_128,
                           x86_avx512_mask_fixupimm_pd_256, x86_avx512_mask_fixupimm_pd_512,
-                          x86_avx512_rsqrt14_ps_512, x86_avx512_rsqrt14_pd_512,          // what is made of them does not depend on their bits
+                          x86_avx512_rsqrt14_ps_512, x86_avx512_rsqrt14_pd_512, x86_avx512_rcp14_pd_512,   // what is made of them does not depend on their bits
                           x86_avx2_permps, x86_avx512_permvar_sf_512, x86_avx512_permvar_df_512,
                           x86_avx512_vpermi2var_ps_512, x86_avx512_vpermi2var_pd_512};
   return std::find(std::begin(exact), std::end(exact), id) != std::end(exact);

@@ -50,6 +50,16 @@ V sqrt_from_estimate(const V& x, const V& y) {
   return fma(fma(-g, g, x), h, g);
 }
 
+// a / b of f64, correctly rounded, from an estimate within 2^-14 of 1 / b, whatever its bits; |a| and |b| in [2^-500, 2^500), not all bits of
+// b's mantissa set. Newton's method makes it 2^-28 near, then faithful, then the correctly rounded y. Remainders are exact, q is faithful:
+// the last step rounds correctly (Markstein; 1 / b is the one quotient that misses where y is not the nearest, which those b are).
+template <LaneType V>
+V quotient_from_estimate(const V& a, const V& b, const V& estimate) {
+  const V one = b.like(1), near = fma(estimate, fma(-b, estimate, one), estimate), faithful = fma(near, fma(-b, near, one), near);
+  const V rough = a * near, q = fma(fma(-b, rough, a), faithful, rough), y = fma(faithful, fma(-b, faithful, one), faithful);
+  return fma(fma(-b, q, a), y, q);
+}
+
 // 1 / sqrt(x) of a positive normal number: Halley's method from a guess within 4 %, and a last step that knows the error of x y^2.
 template <LaneType V>
 V rsqrt_normal(const V& x) {

@@ -223,14 +223,21 @@ TEST_CASE("whatever a machine costs, results are the same bits; schedules are no
   }
 }
 
-TEST_CASE("roots come from estimates where the instruction for them would hold up the rest") {
+TEST_CASE("roots and quotients come from estimates where the unit for them would hold up the rest") {
   Machine machine;
-  machine.square_root = 26;
-  CHECK(estimates_pay(machine, 1, 9, false));          // an outer product's distance
-  CHECK(!estimates_pay(machine, 1, 110, false));       // Black-Scholes: hidden behind the rest
-  CHECK(estimates_pay(machine, 1, 30, true));
-  machine.square_root = 10;
-  CHECK(!estimates_pay(machine, 1, 5, false));
+  machine.square_root = 26, machine.quotient = 20;
+  const DividerUse root{1, 0}, none;
+  CHECK(estimates_that_pay(machine, root, 9, false) == root);          // an outer product's distance
+  CHECK(estimates_that_pay(machine, root, 110, false) == none);        // Black-Scholes in one loop: hidden behind the rest
+  CHECK(estimates_that_pay(machine, {1, 2}, 40, false) == root);       // its first loop of two: what is left is two quotients
+  CHECK(estimates_that_pay(machine, {1, 3}, 40, true) == DividerUse{1, 1});
+  CHECK(estimates_that_pay(machine, {0, 1}, 5, false) == none);
+  CHECK(estimates_that_pay(machine, root, 30, true) == root);
+  machine.square_root = 10, machine.quotient = 6;
+  CHECK(estimates_that_pay(machine, root, 5, false) == none);
+  CHECK(estimates_that_pay(machine, {1, 2}, 40, false) == none);
+  CHECK(divider_use(Op::log, true) == DividerUse{0, 1});
+  CHECK(divider_use(Op::log, false) == none);
 }
 
 TEST_CASE("tiles of eight: vectors of several registers, lines that stay") {

@@ -1,5 +1,5 @@
-// Square roots from estimates of their reciprocals are correctly rounded, whatever the estimates are: all floats of two binades, and all
-// doubles whose roots lie so near to the middle of two others that the last step could miss.
+// Square roots and quotients from estimates of reciprocals are correctly rounded, whatever the estimates are: all floats of two binades, and
+// doubles whose roots or quotients lie so near to the middle of two others that the last step could miss.
 #include <bit>
 #include <random>
 
@@ -60,6 +60,59 @@ TEST_CASE("doubles: the hardest roots, and others") {
   for (int k = 0; k < 200000; ++k) check(1 + 3 * static_cast<double>(random() >> 11) * 0x1p-53);
   for (const double x : {0x1p-900, 0x1.fffffffffffffp-900, 0x1.fffffffffffffp999, 0x1.0000000000001p-899}) check(x);
   CHECK(wrong == 0);
+}
+
+TEST_CASE("doubles: quotients next to the middle of two others, and any; but of divisors all of whose bits are set") {
+  std::mt19937_64 random(11);
+  std::size_t wrong = 0, hard = 0;
+  const auto check = [&](double a, double b) {
+    for (double error : errors) {
+      const auto estimate = static_cast<double>((1 + error * 0x1p-14L) / b);
+      wrong += vecmath::quotient_from_estimate(HostLane<double>{a}, HostLane<double>{b}, HostLane<double>{estimate}).v != a / b;
+    }
+  };
+  for (int k = 0; k < 40000; ++k) {
+    const std::uint64_t b = k < 4000 ? (std::uint64_t{1} << 53) - 3 - 2 * static_cast<std::uint64_t>(k) : (random() >> 12) | std::uint64_t{1} << 52 | 1;
+    std::uint64_t inverse = b;                                         // modulo 2^64
+    for (int step = 0; step < 6; ++step) inverse *= 2 - b * inverse;
+    for (const std::int64_t c : {-3, -1, 1, 3})                        // a 2^bits = middle b + c
+      for (const int bits : {53, 54}) {                                // a quotient in [1, 2), in [1/2, 1)
+        const std::uint64_t middle = ((static_cast<std::uint64_t>(-c) * inverse) & ((std::uint64_t{1} << bits) - 1)) | std::uint64_t{1} << 53;
+        const __int128 product = static_cast<__int128>(middle) * b + c;
+        if ((product & ((static_cast<__int128>(1) << bits) - 1)) != 0) continue;
+        const auto a = static_cast<std::uint64_t>(product >> bits);
+        if (a < std::uint64_t{1} << 52 || a >= std::uint64_t{1} << 53) continue;
+        ++hard;
+        check(static_cast<double>(a), static_cast<double>(b));
+      }
+    check(std::ldexp(1 + static_cast<double>(random() >> 12) * 0x1p-52, static_cast<int>(random() % 999) - 499), -static_cast<double>(b));
+  }
+  CHECK(hard > 10000);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("compiled quotients have the bits of the instruction: zeros, subnormals, infinities, NaN, large and small ones beside others") {
+  Machine machine;
+  machine.quotient = 1000;                                             // estimates pay, where there are instructions for them
+  const double special[] = {0.0, -0.0, -1.0, 1e-310, 1e-160, 1e160, 1e300, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN(), 3.0, 1.0, 0x1.fffffffffffffp0, 0x1p-500, 0x1.fffffffffffffp499, 0x1p500};
+  constexpr std::size_t count = std::size(special);
+  for (DType dtype : {f32, f64}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n"}), y = g.input("y", dtype, {"n"});
+    const Function f = compile_for(machine, {x / y, 1 / (x * x + 1) - y / x, x / 3}, {x, y}, checked());
+    std::mt19937_64 random(3);
+    for (const Index n : {1, 16, 33, 5000}) {
+      Array a(dtype, {n}), b(dtype, {n});
+      for (Index k = 0; k < n; ++k) {
+        const auto any = [&] { return std::ldexp(1 + static_cast<double>(random() >> 12) * 0x1p-52, static_cast<int>(random() % 140) - 70); };
+        const bool is_special = n < 5000 || k > 4700;
+        Scalar::of(dtype, is_special ? special[static_cast<std::size_t>(k) % count] : any()).store(element_address(a, {k}));
+        Scalar::of(dtype, is_special ? special[static_cast<std::size_t>(k) / count % count] : any()).store(element_address(b, {k}));
+      }
+      check_call(f, {a, b});
+    }
+    if (dtype == f64 && f.assembly().find("zmm") != std::string::npos) CHECK(f.assembly().find("vrcp14pd") != std::string::npos);
+  }
 }
 
 TEST_CASE("compiled roots have the bits of the instruction: zeros, subnormals, negatives, infinities, NaN beside others") {
