@@ -63,6 +63,7 @@ void KernelEmitter::fetch_next(const Load& load, LaneAccess& access) {
   if (program_.root.mark != Mark::units || (buffer.place != Place::argument && buffer.place != Place::temporary)) return;
   if (root.splits() ? program_.block == 0 : loops(program_.root) < 2) return;
   const std::vector<Reader>& readers = readers_[k];
+  if (readers.empty()) return;
   const double row = bytes_of_row(load), rows = root.splits() ? static_cast<double>(program_.block) : 1;
   const double all = row * static_cast<double>(program_.axes[static_cast<std::size_t>(root.axis)].hint);
   Index ahead = 0;

@@ -26,12 +26,13 @@ struct LogSum {
   NodeId sum;
   Operand at;                                                // a over the domain of the sum
 };
+std::optional<LogSum> log_sum(const Graph& graph, NodeId id, const std::function<bool(NodeId)>& keeps);
+
 // Such a sum with the largest a taken off, as logsumexp adds it up: sum(exp(a - shift)). Where that is not finite it would give inf - inf, and 0 is
 // taken off instead. What it adds up to times exp(shift) does not depend on shift: stops_gradient says that no gradient runs through that.
 struct ShiftedSum {
   Operand shift, exponential, total;                         // over the domain of the sum
 };
 ShiftedSum shifted_sum(Graph& graph, const Node& sum, const Operand& a, bool stops_gradient);
-std::optional<LogSum> log_sum(const Graph& graph, NodeId id, const std::function<bool(NodeId)>& keeps);
 
 }  // namespace weft
