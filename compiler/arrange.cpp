@@ -23,7 +23,7 @@ struct Costs {
   double arithmetic = 0;                // of the whole nest, in contiguous loads
 
   Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
-      : uses(nest.axes.size()), stride(nest.axes.size()), carried(nest.axes.size()) {
+      : uses{std::vector<AxisUse>(nest.axes.size())}, stride(nest.axes.size()), carried(nest.axes.size()) {
     const auto folds = [&](const Placed& placed) { return graph.node(placed.node).kept < static_cast<int>(graph.node(placed.node).domain.size()); };
     const auto results = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return schedule.stored[placed.node.value]; });
     const bool is_long = std::all_of(nest.axes.begin(), nest.axes.end(), [](const NestAxis& axis) { return axis.hint >= shortest_in_blocks; });
@@ -33,6 +33,7 @@ struct Costs {
       const Node& node = graph.node(placed.node);
       const double volume = volume_of(placed.axes, nest.axes, placed.axes.size());
       arithmetic += op_in_loads * volume;
+      std::vector<AxisUse> own(nest.axes.size());
       for (int k = 0; k < graph.arity(placed.node) && node.kind == Kind::apply; ++k) {
         const NodeId array = graph.operand(placed.node, k);
         const AxisMap& map = graph.map(placed.node, k);
@@ -42,17 +43,18 @@ struct Costs {
         std::vector<Along> access;
         for (std::size_t d = 0; d < map.size(); ++d)
           access.push_back({map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)], strides[d] * map[d].step, times(classes[d], map[d].step), volume});
-        add(nest, access);
+        add(nest, access, own);
       }
       if (schedule.stored[placed.node.value] && node.kept == static_cast<int>(node.domain.size())) {
         const Dims strides = strides_of(graph, hints, placed.node);
         std::vector<Along> access;
         for (std::size_t d = 0; d < strides.size(); ++d) access.push_back({placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? volume : store_in_loads(in_blocks) * volume});
-        add(nest, access);
+        add(nest, access, own);
       }
+      uses.add(hints.machine, placed.axes, own);
       add_folds(node, placed.axes, nest.axes, uses);
       if (node.kind == Kind::apply && op_cost(node.op) >= long_function)
-        for (int axis : placed.axes) if (axis >= 0) uses[static_cast<std::size_t>(axis)].functions += op_cost(node.op) * volume;
+        for (int axis : placed.axes) if (axis >= 0) uses.along[static_cast<std::size_t>(axis)].functions += op_cost(node.op) * volume;
       for (int axis : carried_axes(node))
         if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0 && !fills_vectors(node)) carried[static_cast<std::size_t>(own)] += volume * node_cost(node);
     }
@@ -79,21 +81,21 @@ struct Costs {
     StrideClass known;
     double volume;
   };
-  void add(const Nest& nest, const std::vector<Along>& access) {
+  void add(const Nest& nest, const std::vector<Along>& access, std::vector<AxisUse>& own) {
     const bool beside_few = std::any_of(access.begin(), access.end(), [&](const Along& along) { return std::abs(along.step) == 1 && is_few(nest, along.axis); });
     for (const Along& along : access) {
       if (along.axis < 0 || along.step == 0) continue;
       const auto a = static_cast<std::size_t>(along.axis);
       const double step = std::abs(static_cast<double>(along.step));
       stride[a] += step * std::sqrt(along.volume);
-      uses[a].add(step, is_known(along.known), along.volume, beside_few);
+      own[a].add(step, is_known(along.known), along.volume, beside_few);
     }
   }
 };
 
 int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine) {
   for (std::size_t axis = 0; axis < nest.axes.size(); ++axis)
-    nest.compared.push_back({costs.stride[axis], vector_axis_cost(machine, costs.uses[axis], costs.carried[axis], costs.arithmetic, nest.axes[axis].hint), {}});
+    nest.compared.push_back({costs.stride[axis], vector_axis_cost(costs.uses.along[axis], costs.uses.cost(machine, axis), costs.carried[axis], costs.arithmetic, nest.axes[axis].hint), {}});
   int best = 0;
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
     const double mine = nest.compared[static_cast<std::size_t>(axis)].vectors, other = nest.compared[static_cast<std::size_t>(best)].vectors;
@@ -108,7 +110,7 @@ int choose_root(Nest& nest, const Costs& costs, int lanes) {
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) {
     if (!(nest.roots >> axis & 1)) continue;
     const auto a = static_cast<std::size_t>(axis);
-    nest.compared[a].root = root_cost(costs.uses[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1);
+    nest.compared[a].root = root_cost(costs.uses.along[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1);
     const double penalty = nest.compared[a].root.total();
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }

@@ -1,6 +1,8 @@
 #include "axis_use.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace weft {
 
@@ -20,11 +22,25 @@ double volume_of(const std::vector<int>& axes, const std::vector<NestAxis>& nest
   return volume;
 }
 
+void AxisUses::add(const Machine& machine, const std::vector<int>& axes, const std::vector<AxisUse>& own) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int axis : axes)
+    if (axis >= 0) best = std::min(best, access_cost(machine, own[static_cast<std::size_t>(axis)]));
+  if (std::isinf(best)) return;
+  least += best;
+  for (int axis : axes) {
+    if (axis < 0) continue;
+    const auto a = static_cast<std::size_t>(axis);
+    along[a].whole += own[a].whole, along[a].across += own[a].across, along[a].near += own[a].near, along[a].jumps += own[a].jumps;
+    along[a].least += best;
+  }
+}
+
 void add_folds(const Node& node, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, AxisUses& uses) {
   const std::size_t kept = static_cast<std::size_t>(node.kept);
   for (std::size_t d = kept; d < axes.size(); ++d) {
     if (axes[d] < 0) continue;
-    AxisUse& use = uses[static_cast<std::size_t>(axes[d])];
+    AxisUse& use = uses.along[static_cast<std::size_t>(axes[d])];
     use.folded = true;
     ++use.folds;
     use.kept_beside = std::max(use.kept_beside, volume_of(axes, nest_axes, kept));

@@ -7,7 +7,15 @@
 
 namespace weft {
 
-using AxisUses = std::vector<AxisUse>;                 // by nest axis
+struct AxisUses {
+  std::vector<AxisUse> along;                          // by nest axis
+  double least = 0;                                    // cost of what all nodes read and write, each along the best axis of its own
+
+  // A node over these axes: axes[k] is the one of domain axis k, or -1.
+  void add(const Machine& machine, const std::vector<int>& axes, const std::vector<AxisUse>& own);
+  // Of one axis as vectors. Nodes that do not run along it are in other loops, over another axis.
+  double cost(const Machine& machine, std::size_t axis) const { return access_cost(machine, along[axis]) + (least - along[axis].least); }
+};
 
 // The strides of the memory of a node, in elements, in the call that compiles.
 Dims strides_of(const Graph& graph, const Hints& hints, NodeId id);

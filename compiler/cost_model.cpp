@@ -57,8 +57,8 @@ double short_row_cost(const AxisUse& use, Index extent) {
 
 }  // namespace
 
-double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent) {
-  const double cost = access_cost(machine, use) + 6 * carried + arithmetic + short_row_cost(use, extent);
+double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent) {
+  const double cost = accesses + 6 * carried + arithmetic + short_row_cost(use, extent);
   // A loop of fewer than sixteen elements wastes lanes and its start.
   return cost / (extent < 16 ? 0.4 * std::max(1.0, static_cast<double>(extent)) / 16 : 1.0);
 }

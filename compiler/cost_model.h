@@ -55,6 +55,7 @@ struct AxisUse {
   double whole = 0;                     // in vectors that are loaded or stored as they are; all of them for a known step of a few
   double across = 0;                    // others that are transposed in registers
   double near = 0, jumps = 0;           // others, one by one: of several in a line of cache, and any other
+  double least = 0;                     // of the nodes along it: the cost of what they read and write, each along the best of its axes
   bool folded = false;
   double kept_beside = 0;               // largest result of a fold over the axis, in elements
   int folds = 0;                        // over the axis
@@ -71,8 +72,8 @@ struct AxisUse {
 double access_cost(const Machine& machine, const AxisUse& use);
 
 // The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it, which run one
-// element at a time; `arithmetic`: of all ops.
-double vector_axis_cost(const Machine& machine, const AxisUse& use, double carried, double arithmetic, Index extent);
+// element at a time; `accesses` and `arithmetic`: of all ops.
+double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent);
 inline constexpr double op_in_loads = 0.25;
 inline constexpr double across_in_loads = 2.5;
 // A store that jumps: nothing fetches its line ahead. In blocks of tiles, which nothing folds, results in the caches are better written across

@@ -33,24 +33,26 @@ RootPreference::RootPreference(const Graph& graph, const Hints& hints) : graph_(
 void RootPreference::add(NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, AxisUses& uses) const {
   const std::vector<double>& strides = strides_[id.value];
   const double volume = volume_of(axes, nest_axes, axes.size());
-  uses.resize(std::max(uses.size(), nest_axes.size()));
+  uses.along.resize(std::max(uses.along.size(), nest_axes.size()));
+  std::vector<AxisUse> own(nest_axes.size());
   for (std::size_t d = 0; d < axes.size(); ++d) {
     if (axes[d] < 0 || strides[d] == 0) continue;
-    uses[static_cast<std::size_t>(axes[d])].add(strides[d], false, volume);
+    own[static_cast<std::size_t>(axes[d])].add(strides[d], false, volume);
   }
+  uses.add(hints_.machine, axes, own);
   add_folds(graph_.node(id), axes, nest_axes, uses);
 }
 
 RootPreference::Choice RootPreference::best(const Side& side) const {
   const AxisUses& uses = side.uses;
   std::size_t lanes = 0;
-  const auto cost = [&](std::size_t axis) { return access_cost(hints_.machine, uses[axis]); };
-  for (std::size_t axis = 1; axis < uses.size(); ++axis) if (cost(axis) <= cost(lanes)) lanes = axis;
+  const auto cost = [&](std::size_t axis) { return uses.cost(hints_.machine, axis); };
+  for (std::size_t axis = 1; axis < uses.along.size(); ++axis) if (cost(axis) <= cost(lanes)) lanes = axis;
   Choice choice;
-  for (std::size_t axis = 0; axis < uses.size(); ++axis) {
+  for (std::size_t axis = 0; axis < uses.along.size(); ++axis) {
     if (!(side.roots >> axis & 1)) continue;
-    const bool is_lanes = axis == lanes && uses.size() > 1;
-    const double penalty = root_cost(uses[axis], side.axes[axis].hint, is_lanes).total();
+    const bool is_lanes = axis == lanes && uses.along.size() > 1;
+    const double penalty = root_cost(uses.along[axis], side.axes[axis].hint, is_lanes).total();
     if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), penalty, is_lanes};
   }
   return choice;
