@@ -21,6 +21,7 @@ constexpr GraphPass passes[] = {
     {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent"},
     {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32"},
     {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
+    {"shift_variances", shift_variances, "sums of squared deviations from a mean read once what they sum"},
     {"turn_scans", turn_scans, "scans over what is read backwards run backwards"},
     {"contract", contract, "multiply-add becomes fma, and sums add products unrounded, here and nowhere else"},
     {"split_folds", split_folds, "folds over several axes become folds over one axis each"},

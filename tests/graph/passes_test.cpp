@@ -19,7 +19,7 @@ namespace {
 
 using Pass = Graph (*)(const Graph&);
 Graph simplify_exactly(const Graph& graph) { return simplify(graph); }
-constexpr Pass all_passes[] = {drop_dead, merge_duplicates, fold_constants, simplify_exactly, contract, absorb_copies, turn_scans, shift_log_sums};
+constexpr Pass all_passes[] = {drop_dead, merge_duplicates, fold_constants, simplify_exactly, contract, absorb_copies, turn_scans, shift_log_sums, shift_variances};
 
 }  // namespace
 
