@@ -84,6 +84,7 @@ class Meter {
     constexpr Index count = 4096;
     return least_seconds(roots_->bind({floats(0, {count})}, {floats(count, {count})})) * 16 / static_cast<double>(count);
   }
+  // Of sixteen quotients, by the instruction: a lone one is not made from estimates.
   double quotient() {
     constexpr Index count = 4096;
     return least_seconds(quotients_->bind({floats(0, {count}), floats(count, {count})}, {floats(2 * count, {count})})) * 16 / static_cast<double>(count);

@@ -58,8 +58,7 @@ void KernelEmitter::begin_function(const std::string& name) {
   packs_.assign(program_.values.size(), {});
   axis_index_.assign(program_.axes.size(), nullptr);
   folds_.assign(program_.folds.size(), {});
-  readers_.assign(program_.buffers.size(), {});
-  find_readers(program_.root);
+  find_readers();
   early_tables_.clear();
   hold_rows();
 }

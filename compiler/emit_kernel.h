@@ -350,10 +350,13 @@ class KernelEmitter : private LoopChoices {
   struct Reader {                               // a load and the loop that it is in
     const Load* load;
     const Loop* loop;
+    unsigned next_steps = 0;                    // which of its vectors side by side fetch the next row, a bit for each
   };
   std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
+  void find_readers();
   void find_readers(const Loop& loop);
-  unsigned fetched_steps(const std::vector<Reader>& readers, const Load& load) const;
+  void share_next_row(std::vector<Reader>& readers) const;
+  Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;
   std::vector<Value*> axis_index_;              // by nest axis
   Value* unit_ = nullptr;
   Range tile_{};                                // the current unit of the root axis, or the current block of it

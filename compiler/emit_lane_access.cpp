@@ -1,6 +1,4 @@
 // What a vector loop reads and writes: addresses made before it, loads and stores of sixteen elements in it.
-#include <algorithm>
-
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_kernel.h"
@@ -19,82 +17,6 @@ Value* KernelEmitter::reverse(Value* vector) {
   std::vector<int> order;
   for (int k = lane_count - 1; k >= 0; --k) order.push_back(k);
   return b_.CreateShuffleVector(vector, order);
-}
-
-void KernelEmitter::find_readers(const Loop& loop) {
-  for (const Item& item : loop.body) {
-    if (const auto* inner = std::get_if<Loop>(&item)) find_readers(*inner);
-    if (const auto* load = std::get_if<Load>(&item)) readers_[static_cast<std::size_t>(load->buffer)].push_back({load, &loop});
-  }
-}
-
-// Of a row: which of its vectors side by side fetch the same place in the next row, a bit for each. More lines at once than the processor
-// waits for hold it up, so loops share them by their length; where their vectors differ in number, the longest fetches all. Softmax of 8192
-// rows of 1024 floats: .58 ns an element if its first loop fetches, which only compares, .35 if the second does; layer norm: .31 if the last
-// of its three loops does, .27 if all do (Emerald Rapids).
-unsigned KernelEmitter::fetched_steps(const std::vector<Reader>& readers, const Load& load) const {
-  const auto longer = [](const Reader& a, const Reader& b) { return a.loop->weight < b.loop->weight; };
-  const Loop* longest = std::max_element(readers.begin(), readers.end(), longer)->loop;
-  const int steps = steps_of(*longest);
-  int all = 0, before = 0, own = 0;
-  for (const Reader& reader : readers) {
-    if (steps_of(*reader.loop) != steps) {
-      const auto first = std::find_if(readers.begin(), readers.end(), [&](const Reader& r) { return r.loop == longest; });
-      return first->load == &load ? ~0u : 0;
-    }
-    if (reader.load == &load) before = all, own = reader.loop->weight;
-    all += reader.loop->weight;
-  }
-  all = std::max(all, 1);
-  const auto share = [&](int weight) { return (2 * steps * weight + all) / (2 * all); };
-  return (1u << share(before + own)) - (1u << share(before));
-}
-
-// Several loops run over one row, or over one block of rows, while it is in cache; the hardware's own fetching stops at its end. So
-// where units are single rows they fetch the next row, and where they are blocks the second loop the next block: while it
-// computes, memory would be idle. Of an array that the caches do not hold, that is too late: its first loop fetches the block after the
-// next one into the second level. 100,000 rows of 64 floats, dot products and a sum of all rows: 0.138 -> 0.087 ns an element; in the
-// caches it would take 5 % longer (Zen 5). A fetch beyond the array does nothing.
-void KernelEmitter::fetch_next(const Load& load, LaneAccess& access) {
-  const auto k = static_cast<std::size_t>(load.buffer);
-  const Buffer& buffer = program_.buffers[k];
-  const LoopVar& root = program_.root.var;
-  const auto loops = [](const Loop& loop) { return std::count_if(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }); };
-  if (program_.root.mark != Mark::units || (buffer.place != Place::argument && buffer.place != Place::temporary)) return;
-  if (root.splits() ? program_.block == 0 : loops(program_.root) < 2) return;
-  const std::vector<Reader>& readers = readers_[k];
-  if (readers.empty()) return;
-  const double row = bytes_of_row(load), rows = root.splits() ? static_cast<double>(program_.block) : 1;
-  const double all = row * static_cast<double>(program_.axes[static_cast<std::size_t>(root.axis)].hint);
-  Index ahead = 0;
-  if (!root.splits()) {
-    access.next_steps = fetched_steps(readers, load);
-    ahead = access.next_steps != 0;
-  } else if (readers.size() > 1 && &load == readers[1].load) {
-    ahead = 1;
-  } else if (&load == readers[0].load && all > machine_.third_level_bytes / 2) {
-    ahead = 2;
-  }
-  for (std::size_t d = 0; d < load.at.size() && ahead > 0; ++d)
-    if (load.at[d].axis == root.axis && load.at[d].period == 0) {
-      access.next_row = b_.CreateMul(number(ahead * load.at[d].step * static_cast<Index>(rows)), stride_bytes(buffer, slots_[k], d));
-      access.next_is_near = ahead == 1 && next_stays_near(rows * row);
-      return;
-    }
-}
-
-// Of what the load reads for an element of the root.
-double KernelEmitter::bytes_of_row(const Load& load) const {
-  double bytes = static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype));
-  for (const Subscript& s : load.at)
-    if (s.axis >= 0 && s.axis != program_.root.var.axis) bytes *= static_cast<double>(program_.axes[static_cast<std::size_t>(s.axis)].hint);
-  return bytes;
-}
-
-// Whether what is in use and what comes next are no more than loops may keep of the first level: softmax of rows of 1024 floats, whose results
-// are a third such row, takes 5 % less, and blocks of 64 rows of 64 floats, which are only read, 12 % (Zen 5).
-bool KernelEmitter::next_stays_near(double bytes) const {
-  return (program_.root.var.splits() ? 1 : 3) * bytes <= static_cast<double>(first_level_share);
 }
 
 // The address without the lane axis' own term, made before the loop.

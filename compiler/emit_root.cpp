@@ -16,7 +16,7 @@ using llvm::Value;
 std::vector<const Compute*> KernelEmitter::find_estimated(const Loop& loop) const {
   if (register_bytes() < 64 || fast_math_) return {};
   std::vector<const Compute*> roots, quotients;
-  std::vector<int> made;                // values of this loop
+  std::vector<int> made;                // values of this loop, none of which has its vectors yet
   DividerUse use;
   bool is_f64 = false;
   for (const Item& item : loop.body) {

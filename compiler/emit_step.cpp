@@ -112,12 +112,4 @@ Value* KernelEmitter::lowest_address(const LaneAccess& access, DType dtype, Valu
   return apart > 0 ? first : b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), first, static_cast<std::uint64_t>((lane_count - 1) * apart));
 }
 
-// The lines of a vector somewhere else, such as the next row.
-void KernelEmitter::fetch_lines(Value* at, Value* distance, Index bytes, bool near) {
-  for (Index line = 0; line < bytes; line += 64) {
-    Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(distance, number(line)));
-    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(near ? 3 : 2), b_.getInt32(1)});
-  }
-}
-
 }  // namespace weft

@@ -30,30 +30,16 @@ bool KernelEmitter::streams(const Store& store, int axis, int lanes) const {
   if (!past_caches()) return false;
   const bool one_row = std::all_of(store.at.begin(), store.at.end(), [&](const Subscript& s) { return s.axis == axis || (s.axis < 0 && s.start.is(0)); });
   if (stream_ == PastCaches::single_rows && !one_row) return false;
-  if (buffer.place != Place::result || !lies_along(store.buffer, store.at, axis) || lanes * size_of(buffer.dtype) % 64 != 0 || is_loaded(program_.root, store.buffer)) return false;
+  if (buffer.place != Place::result || !lies_along(store.buffer, store.at, axis) || lanes * size_of(buffer.dtype) % line_bytes != 0 || is_loaded(program_.root, store.buffer)) return false;
   for (const Subscript& s : store.at)
     if (s.axis == axis && (s.step != 1 || !s.start.is(0))) return false;
   return !program_.is_tiled(axis) || (program_.unit % lanes == 0 && program_.block % lanes == 0);
 }
 
 void KernelEmitter::store_past_caches(Value* value, Value* at) {
-  auto* store = b_.CreateAlignedStore(value, at, llvm::Align(64));
+  auto* store = b_.CreateAlignedStore(value, at, llvm::Align(line_bytes));
   auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
   store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context_, {one}));
-}
-
-// Whether the loop reads memory that it did not read for the element of the root before: that is in a cache.
-bool KernelEmitter::reads_on(const Loop& loop, const Load& load) const {
-  const int root = program_.root.var.axis;
-  const bool follows = std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == root; });
-  return program_.buffers[static_cast<std::size_t>(load.buffer)].place != Place::row && (follows || loop.var.axis == root);
-}
-
-// Beside them the processor's own fetching of what is read falls behind.
-void KernelEmitter::fetch_ahead(const Loop& loop) {
-  for (const Item& item : loop.body)
-    if (auto* load = std::get_if<Load>(&item); load && reads_on(loop, *load))
-      if (auto found = accesses_.find(&item); found != accesses_.end() && !found->second.next_row) found->second.next_row = number(bytes_ahead);
 }
 
 // Such stores become visible in no order before this.

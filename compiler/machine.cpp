@@ -31,7 +31,7 @@ constexpr Key keys[] = {
     {"memory_write", &Machine::memory_write, ""},
     {"gather", &Machine::gather, "an element of a gather, in elements of a contiguous load"},
     {"square_root", &Machine::square_root, "sixteen of f32 by the processor's instruction, in vector instructions"},
-    {"quotient", &Machine::quotient, "likewise"},
+    {"quotient", &Machine::quotient, "sixteen of f32, by the same unit"},
     {"vector_ps", &Machine::vector_ps, "of a vector instruction of an ordinary loop, its reads from the second level included"},
     {"wake_ns", &Machine::wake_ns, "until a thread that sleeps has begun to work, in nanoseconds"},
     {"stream_bytes", &Machine::stream_bytes, "calls on more bytes store their results past the caches"},

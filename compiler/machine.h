@@ -13,7 +13,7 @@ namespace weft {
 
 // Processors of one maker take 13 cycles for sixteen, in which 26 other instructions begin; those of another 10 for each (512 bits).
 double usual_square_root();
-double usual_quotient();                 // likewise of quotients
+double usual_quotient();                 // the same for quotients of f32
 double ways_of_first_level();            // of this processor; 8 where it does not say
 // The part of the third level that a call may count on finding its predecessor's results in: all of a small one. A large one is shared by
 // many processors, slow to fetch lines for writing, and no system tells how large a part is. From 16 MiB on, two calls that read each
@@ -29,7 +29,7 @@ struct Machine {
   double memory_read = 20, memory_write = 40;          // a write fetches the line first
   double gather = 8;                                   // an element of a gather, in elements of a contiguous load
   double square_root = usual_square_root();            // sixteen of f32 by the processor's instruction, in vector instructions
-  double quotient = usual_quotient();                  // likewise
+  double quotient = usual_quotient();                  // sixteen of f32, by the same unit
   double vector_ps = 400;                              // a vector instruction of an ordinary loop, second level included
   double wake_ns = 5000;                               // until a thread that sleeps has begun to work, in nanoseconds
   double stream_bytes = usual_stream_bytes();          // calls on more bytes store their results past the caches

@@ -1,0 +1,116 @@
+// What vector loops fetch ahead of their reading: the next row or block of rows, and what lies ahead of loops that store past the caches.
+#include <algorithm>
+
+#include <llvm/IR/Intrinsics.h>
+
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+// The lines of a vector somewhere else, such as the next row. A fetch beyond the array does nothing.
+void KernelEmitter::fetch_lines(Value* at, Value* distance, Index bytes, bool near) {
+  for (Index line = 0; line < bytes; line += line_bytes) {
+    Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(distance, number(line)));
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(near ? 3 : 2), b_.getInt32(1)});
+  }
+}
+
+void KernelEmitter::find_readers() {
+  readers_.assign(program_.buffers.size(), {});
+  find_readers(program_.root);
+  for (std::vector<Reader>& readers : readers_) share_next_row(readers);
+}
+
+void KernelEmitter::find_readers(const Loop& loop) {
+  for (const Item& item : loop.body) {
+    if (const auto* inner = std::get_if<Loop>(&item)) find_readers(*inner);
+    if (const auto* load = std::get_if<Load>(&item); load && loop.mark == Mark::lanes) readers_[static_cast<std::size_t>(load->buffer)].push_back({load, &loop});
+  }
+}
+
+// Which of their vectors side by side fetch the same place in the next row. More lines at once than the processor waits for hold a loop up, so
+// loops share them by their length; where their vectors differ in number, the longest fetches all. Softmax of 8192 rows of 1024
+// floats: .58 ns an element if its first loop fetches, which only compares, .35 if the second does; layer norm: .31 if the last of
+// its three loops does, .27 if all do (Emerald Rapids).
+void KernelEmitter::share_next_row(std::vector<Reader>& readers) const {
+  if (readers.empty()) return;
+  const auto longest = std::max_element(readers.begin(), readers.end(), [](const Reader& a, const Reader& b) { return a.loop->weight < b.loop->weight; });
+  const int steps = steps_of(*longest->loop);
+  if (std::any_of(readers.begin(), readers.end(), [&](const Reader& reader) { return steps_of(*reader.loop) != steps; })) {
+    longest->next_steps = ~0u;
+    return;
+  }
+  int all = 0, before = 0;
+  for (const Reader& reader : readers) all += reader.loop->weight;
+  all = std::max(all, 1);
+  const auto share = [&](int weight) { return (2 * steps * weight + all) / (2 * all); };
+  for (Reader& reader : readers) {
+    const int after = before + reader.loop->weight;
+    reader.next_steps = (1u << share(after)) - (1u << share(before));
+    before = after;
+  }
+}
+
+// How many rows, or blocks of rows, ahead a load fetches; 0: nothing. Several loops run over one of them while it is in cache; the hardware's
+// own fetching stops at its end. Of blocks the second loop fetches the next one: while it computes, memory would be idle. Of an array
+// that the caches do not hold, that is too late: its first loop fetches the block after the next one into the second level. 100,000
+// rows of 64 floats, dot products and a sum of all rows: 0.138 -> 0.087 ns an element; in the caches it would take 5 % longer (Zen 5).
+Index KernelEmitter::units_ahead(const std::vector<Reader>& readers, const Reader& reader) const {
+  const LoopVar& root = program_.root.var;
+  if (!root.splits()) return reader.next_steps != 0;
+  const double all = bytes_of_row(*reader.load) * static_cast<double>(program_.axes[static_cast<std::size_t>(root.axis)].hint);
+  if (readers.size() > 1 && &reader == &readers[1]) return 1;
+  return &reader == &readers[0] && all > machine_.third_level_bytes / 2 ? 2 : 0;
+}
+
+void KernelEmitter::fetch_next(const Load& load, LaneAccess& access) {
+  const auto k = static_cast<std::size_t>(load.buffer);
+  const Buffer& buffer = program_.buffers[k];
+  const LoopVar& root = program_.root.var;
+  const auto loops = [](const Loop& loop) { return std::count_if(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }); };
+  if (program_.root.mark != Mark::units || (buffer.place != Place::argument && buffer.place != Place::temporary)) return;
+  if (root.splits() ? program_.block == 0 : loops(program_.root) < 2) return;
+  const std::vector<Reader>& readers = readers_[k];
+  const auto reader = std::find_if(readers.begin(), readers.end(), [&](const Reader& each) { return each.load == &load; });
+  WEFT_ASSERT(reader != readers.end(), "a load of ", program_.name, " in no loop of it");
+  const Index ahead = units_ahead(readers, *reader), rows = root.splits() ? program_.block : 1;
+  for (std::size_t d = 0; d < load.at.size() && ahead > 0; ++d)
+    if (load.at[d].axis == root.axis && load.at[d].period == 0) {
+      access.next_row = b_.CreateMul(number(ahead * load.at[d].step * rows), stride_bytes(buffer, slots_[k], d));
+      if (!root.splits()) access.next_steps = reader->next_steps;
+      access.next_is_near = ahead == 1 && next_stays_near(static_cast<double>(rows) * bytes_of_row(load));
+      return;
+    }
+}
+
+// Of what the load reads for an element of the root.
+double KernelEmitter::bytes_of_row(const Load& load) const {
+  double bytes = static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype));
+  for (const Subscript& s : load.at)
+    if (s.axis >= 0 && s.axis != program_.root.var.axis) bytes *= static_cast<double>(program_.axes[static_cast<std::size_t>(s.axis)].hint);
+  return bytes;
+}
+
+// Whether what is in use and what comes next are no more than loops may keep of the first level: softmax of rows of 1024 floats, whose results
+// are a third such row, takes 5 % less, and blocks of 64 rows of 64 floats, which are only read, 12 % (Zen 5).
+bool KernelEmitter::next_stays_near(double bytes) const {
+  return (program_.root.var.splits() ? 1 : 3) * bytes <= static_cast<double>(first_level_share);
+}
+
+// Whether the loop reads memory that it did not read for the element of the root before: that is in a cache.
+bool KernelEmitter::reads_on(const Loop& loop, const Load& load) const {
+  const int root = program_.root.var.axis;
+  const bool follows = std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == root; });
+  return program_.buffers[static_cast<std::size_t>(load.buffer)].place != Place::row && (follows || loop.var.axis == root);
+}
+
+// Beside stores past the caches the processor's own fetching of what is read falls behind.
+void KernelEmitter::fetch_ahead(const Loop& loop) {
+  for (const Item& item : loop.body)
+    if (auto* load = std::get_if<Load>(&item); load && reads_on(loop, *load))
+      if (auto found = accesses_.find(&item); found != accesses_.end() && !found->second.next_row) found->second.next_row = number(bytes_ahead);
+}
+
+}  // namespace weft
