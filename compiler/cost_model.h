@@ -8,7 +8,7 @@
 //   few elements along an axis    thin_extent_pays, across_in_loads, copies_that_call
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece,
-//                                 twice_emitted, long_body, masked_only, first_level_of_code
+//                                 twice_emitted, long_body, body_beside_fetches, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
 //   roots and quotients           divider_use, estimates_that_pay
@@ -150,6 +150,7 @@ inline constexpr int small_body = 16;            // of simple ops
 inline constexpr int twice_emitted = small_body; // bodies up to this size: for whole steps, and with masks for the rest
 inline constexpr int interleaved_body = 100;     // of a few long functions: four vectors side by side hide their latency
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
+inline constexpr int body_beside_fetches = 30;   // bodies from this size on fetch the rows that are transposed after theirs
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 inline constexpr int first_level_of_code = 1000; // of all loops of a nest, several vectors side by side: beyond, code comes from the second level
 inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once

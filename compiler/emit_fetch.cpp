@@ -85,6 +85,24 @@ void KernelEmitter::fetch_next(const Load& load, LaneAccess& access) {
     }
 }
 
+// While a long body runs over sixteen rows that were transposed from an array which lies across them, memory would be idle: the body fetches
+// the next sixteen, a line for each of their elements, so that each row fetches one of the lines for a vector. sigmoid(x) * tanh(y) with x
+// across, 768 x 1024 floats: 10 to 20 % less; softmax with its bodies of 23 instructions 6 % more (Emerald Rapids).
+void KernelEmitter::fetch_source(const Load& load, int lanes, LaneAccess& access) {
+  const auto k = static_cast<std::size_t>(load.buffer);
+  const auto& [source, at] = program_.buffers[k].source;
+  if (source < 0) return;
+  const std::vector<Reader>& readers = readers_[k];
+  const auto longest = std::max_element(readers.begin(), readers.end(), [](const Reader& a, const Reader& b) { return a.loop->weight < b.loop->weight; });
+  if (longest->load != &load || longest->loop->weight < body_beside_fetches) return;
+  Value*& row = axis_index_[static_cast<std::size_t>(program_.root.var.axis)];
+  Value *const current = row, *const number_in_unit = b_.CreateSub(current, tile_.begin);
+  row = b_.CreateAdd(tile_.begin, number(lane_count));
+  access.source_stride = stride_along(source, at, lanes);
+  access.source = b_.CreateGEP(b_.getInt8Ty(), address(source, at, lanes), b_.CreateMul(number_in_unit, access.source_stride));
+  row = current;
+}
+
 // Of what the load reads for an element of the root.
 double KernelEmitter::bytes_of_row(const Load& load) const {
   double bytes = static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype));

@@ -110,6 +110,7 @@ class KernelEmitter : private LoopChoices {
   // emit_lane_access.cpp
   void open_accesses(const Loop& loop);
   void fetch_next(const Load& load, LaneAccess& access);
+  void fetch_source(const Load& load, int lanes, LaneAccess& access);
   double bytes_of_row(const Load& load) const;
   bool next_stays_near(double bytes) const;
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);

@@ -124,6 +124,7 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
   if (is_known(access.lane) && !mask) {
     const Index apart = step_of(access.lane);
     Value* first = lane_address(access, dtype, index, step);
+    if (access.source) fetch_lines(access.source, b_.CreateMul(b_.CreateAdd(index, number(step * lane_count)), access.source_stride), 1, false);
     if (access.next_row && apart > 0 && (access.next_steps >> step & 1u) != 0) fetch_lines(first, access.next_row, lane_count * apart * static_cast<Index>(size_of(dtype)), access.next_is_near);
     return from_memory(load_steps(dtype, first, apart, lane_count), dtype);
   }
@@ -213,6 +214,7 @@ void KernelEmitter::open_accesses(const Loop& loop) {
       if (place != Place::index && !load->guarded) {
         accesses_[&item] = lane_access(load->buffer, load->at, axis);
         fetch_next(*load, accesses_[&item]);
+        fetch_source(*load, axis, accesses_[&item]);
       }
       if (load->guarded) base_of(load->buffer);
     } else if (auto* others = std::get_if<Others>(&item)) {

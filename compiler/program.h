@@ -19,16 +19,6 @@ inline constexpr int lane_count = 16;   // of a vector, whatever the dtype and t
 // merged fold; row: scratch of one thread; index: the value of an axis; extent: the value of an extent.
 enum class Place : std::uint8_t { argument, result, temporary, partial, row, index, extent };
 
-struct Buffer {
-  Place place = Place::argument;
-  NodeId node;                          // argument, result, temporary: the node it holds
-  DType dtype = f64;
-  Shape extents;                        // one per dimension; a tiled axis of a row counts one unit
-  Order order = Order::c;               // temporary: the layout
-  std::vector<int> axes;                // row and partial: the nest axis of each dimension
-  Extent size;                          // extent: its value
-};
-
 // start + step * (axis); in a row the position within the unit if the axis is tiled; (axis) mod period if there is one.
 // In a guarded load there is one per axis of the result: it reads dimension `dim` of the window where
 // axis == start + step * w for some w, and the loaded value is zero elsewhere (dim < 0: where axis == start).
@@ -39,6 +29,20 @@ struct Subscript {
   int dim = -1;
   Index period = 0;
   friend bool operator==(const Subscript&, const Subscript&) = default;
+};
+
+struct Buffer {
+  Place place = Place::argument;
+  NodeId node;                          // argument, result, temporary: the node it holds
+  DType dtype = f64;
+  Shape extents;                        // one per dimension; a tiled axis of a row counts one unit
+  Order order = Order::c;               // temporary: the layout
+  std::vector<int> axes;                // row and partial: the nest axis of each dimension
+  Extent size;                          // extent: its value
+  struct Source {                       // row: what it holds sixteen neighbours of; the next sixteen lie behind them
+    int buffer = -1;
+    std::vector<Subscript> at;
+  } source;
 };
 
 struct Arg {
