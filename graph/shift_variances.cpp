@@ -20,7 +20,9 @@
 namespace weft {
 namespace {
 
-constexpr Index share = 16, shortest_sampled = 32, shortest_line = 4096;   // elements along the sampled axis; of a single one
+constexpr Index share = 16;                    // one element of so many is in the sample
+constexpr Index shortest_sampled = 32;         // elements along the axis that it is taken from,
+constexpr Index shortest_line = 4096;          // if that is the only one
 
 struct Variance {
   NodeId total, mean, deviation, square;       // sum(x), that by n, x minus it, its square
@@ -28,39 +30,35 @@ struct Variance {
   bool from_the_front;                         // the first sixteenth, not every sixteenth element
 };
 
-// x over other loops, as nodes of `rebuild`: what it computes of inputs, once more.
-class Elsewhere {
- public:
-  Elsewhere(const Graph& graph, const AxisMap& changed, int axis) : graph_(graph), changed_(changed), axis_(axis) {}
+// Whether a value is there for any loops: it is in memory, or does not run along the sampled axis.
+bool is_there(const Graph& graph, const Operand& operand, int sampled) {
+  const Kind kind = graph.node(operand.node).kind;
+  return kind == Kind::input || kind == Kind::constant || kind == Kind::extent ||
+         std::none_of(operand.map.begin(), operand.map.end(), [&](const AxisRef& ref) { return ref.axis == sampled; });
+}
 
-  // Whether a few nodes compute the operand from what is there anyway.
-  bool reaches(const Operand& operand, int& nodes_left) const {
-    if (is_there(operand)) return true;
-    const Node& node = graph_.node(operand.node);
-    if (node.kind != Kind::apply || node.mode != Mode::broadcast || --nodes_left < 0) return false;
-    for (int k = 0; k < graph_.arity(operand.node); ++k)
-      if (!reaches(operand_of(operand, k), nodes_left)) return false;
-    return true;
-  }
-  Operand build(Rebuild& rebuild, const Shape& domain, const Operand& operand) const {
-    if (is_there(operand)) return {rebuild[operand.node], compose(operand.map, changed_)};
-    const Node& node = graph_.node(operand.node);
-    std::vector<Operand> operands;
-    for (int k = 0; k < graph_.arity(operand.node); ++k) operands.push_back(build(rebuild, domain, operand_of(operand, k)));
-    return apply_over_mentioned(rebuild.to, node.op, node.dtype, domain, std::move(operands), node.order);
-  }
+Operand operand_of(const Graph& graph, const Operand& user, int position) {
+  return {graph.operand(user.node, position), compose(graph.map(user.node, position), user.map)};
+}
 
- private:
-  bool is_there(const Operand& operand) const {
-    const Kind kind = graph_.node(operand.node).kind;
-    return kind == Kind::input || kind == Kind::constant || kind == Kind::extent || std::none_of(operand.map.begin(), operand.map.end(), [&](const AxisRef& ref) { return ref.axis == axis_; });
-  }
-  Operand operand_of(const Operand& user, int position) const { return {graph_.operand(user.node, position), compose(graph_.map(user.node, position), user.map)}; }
+// Whether a few nodes compute the value from what is there: so many are left.
+bool is_near(const Graph& graph, const Operand& operand, int sampled, int& nodes_left) {
+  if (is_there(graph, operand, sampled)) return true;
+  const Node& node = graph.node(operand.node);
+  if (node.kind != Kind::apply || node.mode != Mode::broadcast || --nodes_left < 0) return false;
+  for (int k = 0; k < graph.arity(operand.node); ++k)
+    if (!is_near(graph, operand_of(graph, operand, k), sampled, nodes_left)) return false;
+  return true;
+}
 
-  const Graph& graph_;
-  const AxisMap& changed_;
-  const int axis_;
-};
+// The value over the loops of the sample, `sample` being their indices: computed once more.
+Operand add_sampled(Rebuild& rebuild, const Graph& graph, const Operand& operand, int sampled, const AxisMap& sample, const Shape& domain) {
+  if (is_there(graph, operand, sampled)) return {rebuild[operand.node], compose(operand.map, sample)};
+  const Node& node = graph.node(operand.node);
+  std::vector<Operand> operands;
+  for (int k = 0; k < graph.arity(operand.node); ++k) operands.push_back(add_sampled(rebuild, graph, operand_of(graph, operand, k), sampled, sample, domain));
+  return apply_over_mentioned(rebuild.to, node.op, node.dtype, domain, std::move(operands), node.order);
+}
 
 class Reader {
  public:
@@ -101,7 +99,7 @@ class Reader {
     const Node* node = &graph_.node(id);
     if (count.is_number()) {
       const auto* number = node->kind == Kind::constant ? std::get_if<Scalar>(&node->payload) : nullptr;
-      return number && number->as_double() == Scalar::of(total.dtype, count.constant()).as_double();
+      return number && !count.is(0) && number->as_double() == Scalar::of(total.dtype, count.constant()).as_double();
     }
     if (node->kind == Kind::apply && node->op == Op::cast) node = &graph_.node(graph_.operand(id, 0));
     return node->kind == Kind::extent && std::get<Extent>(node->payload) == count;
@@ -119,7 +117,7 @@ class Reader {
         if (compose({there}, of_mean) != AxisMap{here}) return false;
         continue;
       }
-      if (!there.is_identity() || !here.is_identity() || deviation.domain[static_cast<std::size_t>(here.axis)] != total.domain[static_cast<std::size_t>(there.axis)]) return false;
+      if (here.axis < 0 || there.start != here.start || there.step != here.step || there.part != here.part || deviation.domain[static_cast<std::size_t>(here.axis)] != total.domain[static_cast<std::size_t>(there.axis)]) return false;
       folded[static_cast<std::size_t>(here.axis)] = true;
     }
     for (std::size_t axis = 0; axis < folded.size(); ++axis) {
@@ -148,7 +146,7 @@ class Reader {
     if (v.from_the_front && is_line && map[fast].axis >= total.kept && is_long(map[fast].axis, shortest_line)) v.sampled = map[fast].axis;
     if (v.sampled < 0) return false;
     int nodes_left = 16;
-    return Elsewhere(graph_, {}, v.sampled).reaches({x, map}, nodes_left);
+    return is_near(graph_, {x, map}, v.sampled, nodes_left);
   }
 
   const Graph& graph_;
@@ -166,10 +164,10 @@ NodeId add_sample(Rebuild& rebuild, const Graph& graph, const Variance& v) {
   const auto sampled = static_cast<std::size_t>(v.sampled);
   const Extent count = total.domain[sampled];
   total.domain[sampled] = floor_div(count + (share - 1), share);
-  AxisMap changed = identity_map(static_cast<int>(total.domain.size()));
-  if (v.from_the_front) changed[sampled].part = total.domain[sampled] != count;
-  else changed[sampled].step = share;
-  const Operand x = Elsewhere(graph, changed, v.sampled).build(rebuild, total.domain, {graph.operand(v.total, 0), graph.map(v.total, 0)});
+  AxisMap sample = identity_map(static_cast<int>(total.domain.size()));
+  if (v.from_the_front) sample[sampled].part = total.domain[sampled] != count;
+  else sample[sampled].step = share;
+  const Operand x = add_sampled(rebuild, graph, {graph.operand(v.total, 0), graph.map(v.total, 0)}, v.sampled, sample, total.domain);
   const NodeId number = count_node(rebuild.to, count_of(Shape(total.domain.begin() + total.kept, total.domain.end())), total.dtype);
   const NodeId sum = rebuild.to.add(std::move(total), {x});
   return rebuild.to.add(std::move(mean), {{sum, graph.map(v.mean, 0)}, {number, graph.map(v.mean, 1)}});
@@ -184,7 +182,8 @@ void add_shifted(Rebuild& rebuild, const Graph& graph, NodeId id, const Variance
   const Expr sum(to, to.add(graph.node(id), {{deviation, compose(graph.map(v.square, 0), graph.map(id, 0))}}));
   const Expr squares(to, to.add(graph.node(id), {{square, graph.map(id, 0)}}));
   const Expr count(to, rebuild[graph.operand(v.mean, 1)]);
-  const Expr result = where(isinf(squares), squares + 0 * sum, maximum(squares - sum * (sum / maximum(count, 1)), 0));
+  const Expr divisor = graph.node(graph.operand(v.mean, 1)).kind == Kind::constant ? count : maximum(count, 1);
+  const Expr result = where(isinf(squares), squares + 0 * sum, maximum(squares - sum * (sum / divisor), 0));
   rebuild.set(id, result.id());
 }
 

@@ -71,3 +71,10 @@ TEST_CASE("columns are vectors in the loop over the sample and in that over all 
       if (line.find(" lanes ") != std::string::npos) CHECK(line.find(" in d") != std::string::npos);
   }
 }
+
+TEST_CASE("variances of parts, from the last row to the first, and of what few ops compute") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"}), y = g.input("y", f32, {"d"});
+  const Function f = compile({var(x.slice({{1, {}}}), 0), var(x.slice({{{}, {}, -1}}), 0), var(exp(x / 100) * y, 0), var(x)}, {x, y}, {.threads = 2, .verify = true});
+  for (const Dims& shape : {Dims{2, 5}, Dims{100, 33}, Dims{3000, 16}, Dims{1, 1}}) same_bits(f, {uneven(f32, shape), uneven(f32, {shape[1]})});
+}
