@@ -68,7 +68,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
       rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
       // Few elements of a row: a line has several rows, and no pages are apart.
       const Index row_bytes = width * std::abs(step) * static_cast<Index>(size_of(dtype));
-      if (copies_.thin && past_caches() && !part_ && lane * row_bytes % line_bytes < row_bytes) fetch_lines(at, number(bytes_ahead), row_bytes, true);
+      if (copies_.thin && past_caches() && !part_ && lane * row_bytes % line_bytes < row_bytes) fetch_lines(at, number(thin_bytes_ahead), row_bytes, true);
       for (Index line = 0; !copies_.thin && !part_ && line < std::abs(step); ++line) {
         Value* later = b_.CreateConstGEP1_64(b_.getInt8Ty(), b_.CreateGEP(b_.getInt8Ty(), at, ahead), static_cast<std::uint64_t>(64 * line));
         b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {later, b_.getInt32(0), b_.getInt32(copies_.swept ? 2 : 3), b_.getInt32(1)});
