@@ -52,6 +52,7 @@ Graph shift_log_sums(const Graph& graph);
 // Out: sum(square(x - sum(x) / n)) takes off the mean of a sixteenth of the elements instead and corrects the sum: one pass over x
 // in place of two. They stay two where rows lie along the only folded axis, and where deviations are an output.
 // Keeps: the real-number meaning, to four bits at worst and a rounding or two as a rule; the result is never negative.
+// Note: finite elements whose sum overflows give NaN, where two passes give infinity.
 Graph shift_variances(const Graph& graph);
 
 // Out: add and subtract of a multiply that nothing else uses become one fma node, and a sum over one becomes a node that folds
