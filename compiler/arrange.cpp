@@ -204,7 +204,7 @@ int instructions_of(const Graph& graph, const Nest& nest) {
 }
 
 // The loop variables, outermost first. Without a root the nest runs once.
-void order_loops(const Graph& graph, const Schedule& schedule, const Machine& machine, Nest& nest, const Costs& costs, int root) {
+void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const Costs& costs, int root) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
   std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
@@ -213,7 +213,7 @@ void order_loops(const Graph& graph, const Schedule& schedule, const Machine& ma
   } else {
     const bool folded = folds_axis(graph, nest, root);
     nest.vars.push_back({root, Part::tile});
-    nest.block = root == nest.lanes ? 0 : choose_block(graph, schedule, machine, nest);
+    nest.block = root == nest.lanes ? 0 : choose_block(graph, hints, schedule, folded, nest);
     if (folded) nest.unit = fold_leaf;
     else if (nest.block > 0) nest.unit = nest.block;
     else if (root != nest.lanes) nest.vars.clear();
@@ -230,7 +230,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   if (!nest.axes.empty()) {
     const Costs costs(graph, hints, schedule, nest);
     nest.lanes = choose_lanes(nest, costs, hints.machine);
-    order_loops(graph, schedule, hints.machine, nest, costs, choose_root(nest, costs, nest.lanes));
+    order_loops(graph, hints, schedule, nest, costs, choose_root(nest, costs, nest.lanes));
     keep_visiting_order(graph, nest);
   }
   nest.root = build_tree(graph, nest, distribute(graph, schedule, nest));

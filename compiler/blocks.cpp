@@ -35,9 +35,10 @@ bool follows_root_alone(const Nest& nest, const Placed& placed) {
 
 // Values along the root alone would run one at a time between the vector loops of the rows; in blocks they run as vectors over the block.
 // Short rows that are folded and then done with gain too: several go side by side (LoopChoices::Together::rows).
-Index choose_block(const Graph& graph, const Schedule& schedule, const Machine& machine, Nest& nest) {
-  double alone = 0, rows = 0, row_bytes = 0, folds = 0;
+Index choose_block(const Graph& graph, const Hints& hints, const Schedule& schedule, bool root_folds, Nest& nest) {
+  double alone = 0, rows = 0, row_bytes = 0, result_bytes = 0, folds = 0;
   bool only_folded = true;
+  const Index extent = nest.axes[static_cast<std::size_t>(nest.vars[0].axis)].hint;
   for (const Placed& placed : nest.nodes) {
     const Node& node = graph.node(placed.node);
     const double cost = node_cost(node);
@@ -47,14 +48,14 @@ Index choose_block(const Graph& graph, const Schedule& schedule, const Machine& 
     const bool folds_it = folds_row(nest, node, placed);
     rows += (cost + 1) * std::max(1.0, bytes / 64);
     row_bytes = std::max(row_bytes, bytes);
-    folds += folds_it && elements <= short_row;
+    folds += folds_it && elements <= short_row(hints.machine, bytes * static_cast<double>(extent));
+    if (schedule.stored[placed.node.value] && !folds_it && hints.stream != PastCaches::rows) result_bytes += bytes;
     only_folded &= (folds_it || !schedule.stored[placed.node.value]) && !reads_row_value(graph, nest, placed);
   }
   if (only_folded) alone += row_end * folds;
   nest.blocks = {alone, rows};
-  const Index block = rows_of_block(row_bytes);
-  const Index extent = nest.axes[static_cast<std::size_t>(nest.vars[0].axis)].hint;
-  nest.blocks.stay_near = blocks_stay_near(machine, row_bytes, static_cast<double>(extent));
+  const Index block = rows_of_block(row_bytes, root_folds);
+  nest.blocks.stay_near = blocks_stay_near(hints.machine, row_bytes, result_bytes, block, static_cast<double>(extent));
   return extent >= block && nest.blocks.stay_near && blocks_pay(alone, rows) ? block : 0;
 }
 

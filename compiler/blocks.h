@@ -7,7 +7,8 @@ namespace weft {
 // Whether the node runs along the root and no other axis: one element for each row.
 bool follows_root_alone(const Nest& nest, const Placed& placed);
 
-// How many rows a block has; 0: rows go one by one. Notes in nest.blocks what it compared. The root is nest.vars[0].
-Index choose_block(const Graph& graph, const Schedule& schedule, const Machine& machine, Nest& nest);
+// How many rows a block has; 0: rows go one by one. Notes in nest.blocks what it compared. The root is nest.vars[0], root_folds: something folds
+// over it.
+Index choose_block(const Graph& graph, const Hints& hints, const Schedule& schedule, bool root_folds, Nest& nest);
 
 }  // namespace weft

@@ -99,14 +99,18 @@ bool tiles_lose(const Machine& machine, double bytes, double columns, int thread
 
 // Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row.
 bool blocks_pay(double along_root, double row);
-// Whether every loop over a block finds its rows in the first level; or in the second, as all rows are.
-bool blocks_stay_near(const Machine& machine, double row_bytes, double rows);
+// Whether every loop over a block finds its rows in the first level, where results that go through it want room too; or in the second, as all
+// rows are. Bytes: of a row.
+bool blocks_stay_near(const Machine& machine, double row_bytes, double result_bytes, Index block, double rows);
 inline constexpr int row_end = 8;                // of a fold along a row: its slots become one value
-inline constexpr double short_row = 128;         // elements: in longer ones this does not count
+// Elements, in longer ones this does not count: several rows side by side are not read in the order in which they lie, which arrays from beyond
+// the second level pay for. bytes: of all rows.
+double short_row(const Machine& machine, double bytes);
 // Rows of so few elements, in a fold over so many, that a schedule of their own pays where long functions run along them: the code takes
 // 40 ms more to compile.
 bool short_rows_pay(Index extent, double elements);
-Index rows_of_block(double row_bytes);           // so that what the rows touch stays in the first level
+// So that what the rows touch stays in the first level; whole_slots: of folds over the root, too.
+Index rows_of_block(double row_bytes, bool whole_slots);
 
 // Whether a value that is read at another index than it is made at, of so many bytes, fits in rows: one for each of the elements of a root.
 bool kept_row_fits(double bytes, double root_elements);

@@ -17,6 +17,14 @@ void KernelEmitter::fetch_lines(Value* at, Value* distance, Index bytes, bool ne
   }
 }
 
+// What the load of a vector fetches, whose first element lies there. The last vector of a row may be less than whole: without its lines each
+// row would begin with a wait for the end of the one before. Logsumexp of rows of 600 floats, in blocks: .44 ns an element, with them .23 (Zen 4).
+void KernelEmitter::fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step) {
+  const Index apart = step_of(access.lane);
+  if (access.source) fetch_lines(access.source, b_.CreateMul(b_.CreateAdd(index, number(step * lane_count)), access.source_stride), 1, false);
+  if (access.next_row && apart > 0 && (access.next_steps >> step & 1u) != 0) fetch_lines(first, access.next_row, lane_count * apart * static_cast<Index>(size_of(dtype)), access.next_is_near);
+}
+
 void KernelEmitter::find_readers() {
   readers_.assign(program_.buffers.size(), {});
   find_readers(program_.root);

@@ -79,6 +79,7 @@ class KernelEmitter : private LoopChoices {
   void emit_lanes(const Loop& loop);
   void around_lanes(const std::function<void()>& loops);
   void emit_lane_range(const Loop& loop, Range range);
+  void emit_part_of_vector(const Loop& loop, Range range);
   void emit_whole_then_rest(const Loop& loop, Range range, int steps);
   Value* emit_single_vectors(const Loop& loop, Range range);
   void load_repeated(const Loop& loop, Value* begin, int steps);
@@ -110,6 +111,7 @@ class KernelEmitter : private LoopChoices {
   // emit_lane_access.cpp
   void open_accesses(const Loop& loop);
   void fetch_next(const Load& load, LaneAccess& access);
+  void fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step);
   void fetch_source(const Load& load, int lanes, LaneAccess& access);
   double bytes_of_row(const Load& load) const;
   bool next_stays_near(double bytes) const;

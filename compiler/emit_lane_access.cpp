@@ -122,15 +122,15 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
   if (access.lane == StrideClass::zero) return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(memory_type(context_, dtype, 1), access.base, align)), dtype);
   llvm::Type* type = memory_type(context_, dtype, lane_count);
   if (is_known(access.lane) && !mask) {
-    const Index apart = step_of(access.lane);
     Value* first = lane_address(access, dtype, index, step);
-    if (access.source) fetch_lines(access.source, b_.CreateMul(b_.CreateAdd(index, number(step * lane_count)), access.source_stride), 1, false);
-    if (access.next_row && apart > 0 && (access.next_steps >> step & 1u) != 0) fetch_lines(first, access.next_row, lane_count * apart * static_cast<Index>(size_of(dtype)), access.next_is_near);
-    return from_memory(load_steps(dtype, first, apart, lane_count), dtype);
+    fetch_beside(access, dtype, first, index, step);
+    return from_memory(load_steps(dtype, first, step_of(access.lane), lane_count), dtype);
   }
   if (is_dense(access.lane)) {
     const bool backwards = access.lane == StrideClass::reversed;
-    Value* value = load_part(type, lowest_address(access, dtype, index, step), dtype, mask, backwards);
+    Value* first = lowest_address(access, dtype, index, step);
+    fetch_beside(access, dtype, first, index, step);
+    Value* value = load_part(type, first, dtype, mask, backwards);
     return from_memory(backwards ? reverse(value) : value, dtype);
   }
   if (!scatters(dtype)) return from_memory(load_each(dtype, any_address(access, index, step), access.lane_stride, mask), dtype);

@@ -227,8 +227,17 @@ Masks KernelEmitter::first_lanes(Value* count, int steps) {
   return masks;
 }
 
+// Along a block of fewer elements than a vector has.
+void KernelEmitter::emit_part_of_vector(const Loop& loop, Range range) {
+  note_code(loop, 1, false);
+  part_ = b_.CreateSub(range.end, range.begin);
+  emit_lane_body(loop, range.begin, 1, first_lanes(part_, 1));
+  part_ = nullptr;
+}
+
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   if (moves_held_row(loop)) return emit_held_row(loop);
+  if (program_.is_tiled(loop.var.axis) && program_.block > 0 && program_.block < lane_count) return emit_part_of_vector(loop, range);
   const int steps = steps_of(loop), stride = steps * lane_count;
   WEFT_ASSERT(steps <= most_vectors, "rows end with room for so many vectors");
   const auto bytes = jam_.empty() ? byte_function(loop) : std::nullopt;

@@ -59,3 +59,32 @@ TEST_CASE("rows of values that are read again end in whole vectors") {
       check_bits({e / sum(e, 1, true), centred * rsqrt(mean(square(centred), 1, true) + 1e-5f)}, {x}, {counted(f32, {rows, length})});
     }
 }
+
+TEST_CASE("long rows go in blocks of eight, less than a vector: values, folds, results, and what is left over") {
+  for (const int lanes : {0, 4, 8})
+    for (const Index length : {513, 600, 1000, 1024}) {
+      CAPTURE(lanes);
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"}), y = g.input("y", f32, {"n"});
+      const Function f = compile({layer_norm(x, w, w), logsumexp(x, 1), var(x, {1}) * y, any(x, 1)}, {x, w, y}, {.threads = 2, .lanes = lanes, .verify = true});
+      for (const Index rows : {16, 8, 7, 1, 33, 9, 0}) {
+        same_bits(f, {counted(f32, {rows, length}), counted(f32, {length}), counted(f32, {rows})});
+        if (rows == 16) CHECK(f.report().find("as vectors over 8 rows") != std::string::npos);
+      }
+    }
+  for (const DType dtype : {f64, f16}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "m"});
+    for (const Index rows : {8, 13, 64}) check_bits({var(x, {1})}, {x}, {counted(dtype, {rows, 1100})});
+  }
+}
+
+TEST_CASE("what is folded over long rows too has whole slots: sixteen rows") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), deviation = sqrt(var(x, {1}));
+  const Function f = compile({sum(deviation), sum(x / expand_dims(deviation, 1), 0)}, {x}, {.threads = 2, .verify = true});
+  for (const Index rows : {64, 50, 3, 1100}) {
+    same_bits(f, {counted(f32, {rows, 600})});
+    CHECK(f.report().find("as vectors over 8 rows") == std::string::npos);
+  }
+}

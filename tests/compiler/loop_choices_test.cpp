@@ -92,11 +92,12 @@ TEST_CASE("folds over an outer loop take several of its elements; few of them ar
 TEST_CASE("short rows that are folded go several at a time, unless they are maxima or stored, or needed again") {
   const auto graph = [](const std::string& nodes, const std::string& outputs) { return "graph g(%x: f32[n,m], %w: f32[m]) -> (" + outputs + ") {\n" + nodes + "}\n"; };
   const std::string product = "  %0: f32[i:n,j:m] = multiply(%x[i,j], %w[j])\n", sum = "  %1: f32[i:n] = sum(j:m) copy(%0[i,j])\n";
-  const Bindings shorter{{"n", 5000}, {"m", 64}}, longer{{"n", 5000}, {"m", 300}}, few{{"n", 30}, {"m", 64}};
+  const Bindings shorter{{"n", 3000}, {"m", 64}}, longer{{"n", 3000}, {"m", 300}}, few{{"n", 30}, {"m", 64}}, many{{"n", 50000}, {"m", 64}};
   const auto has_rows = [](const std::vector<Together>& all) { return std::count(all.begin(), all.end(), Together::rows) > 0; };
   for (const std::string& features : {avx512, avx2, sse}) CHECK(has_rows(together(graph(product + sum, "%1"), shorter, features)));
   CHECK_FALSE(has_rows(together(graph(product + sum, "%1"), longer)));
   CHECK_FALSE(has_rows(together(graph(product + sum, "%1"), few)));
+  CHECK_FALSE(has_rows(together(graph(product + sum, "%1"), many)));     // from beyond the second level in the order in which they lie
   CHECK_FALSE(has_rows(together(graph(product + sum, "%0, %1"), shorter)));
   CHECK_FALSE(has_rows(together(graph("  %0: f32[i:n] = max(j:m) copy(%x[i,j])\n", "%0"), shorter)));
   CHECK_FALSE(has_rows(together(graph(product + sum + "  %2: f32[i:n,j:m] = divide(%x[i,j], %1[i])\n", "%2"), shorter)));
