@@ -214,8 +214,9 @@ Index KernelEmitter::emit_units(const Loop& root) {
     Value* start = b_.CreateMul(first, number(program_.unit));
     tile_ = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateMul(last, number(program_.unit)), extent)};
   };
-  // One vector loop that keeps nothing between units runs over the whole slice at once.
-  bool flat = root.var.part == Part::tile && program_.folds.empty();
+  // One vector loop that keeps nothing, between units or in rows of one, runs over the whole slice at once.
+  const auto is_kept = [&](const Buffer& buffer) { return buffer.place == Place::row && std::count(buffer.axes.begin(), buffer.axes.end(), axis) > 0; };
+  bool flat = root.var.part == Part::tile && program_.folds.empty() && std::none_of(program_.buffers.begin(), program_.buffers.end(), is_kept);
   int loops = 0;
   const Loop* lanes = nullptr;
   for (const Item& item : root.body)

@@ -135,3 +135,13 @@ TEST_CASE("a fold over nothing is not an empty window: where it is put is checke
   CHECK(error_text([&] { interpret(graph, graph.outputs, graph.inputs, {Array(bool_, {5, 0})}); }).find(expected) == 0);
   CHECK(f({Array(bool_, {0, 0})})[0].size() == 0);
 }
+
+TEST_CASE("a vector loop over a whole slice keeps nothing in rows of one unit") {
+  const Graph graph = parse("graph g(%x: f64[5,n]) -> (%1) {\n%0: f64[i:5,j:n] = others(i) prod(%x[i,j])\n%1: f64[i:n] = copy(%0[1,i])\n}");
+  const Function f = compile(graph, {.threads = 1, .executor = nullptr, .verify = true, .trace = ""});
+  for (const Index n : {100, 2049, 300000}) {            // the last far past the memory of a unit
+    Array x(f64, {5, n});
+    for (Index k = 0; k < x.size(); ++k) x.data<double>()[k] = static_cast<double>(k % 7 - 3);
+    check_equal(f({x})[0], interpret(graph, graph.outputs, graph.inputs, {x})[0]);
+  }
+}
