@@ -10,6 +10,9 @@ namespace weft {
 int normalize_axis(std::string_view what, const Expr& x, int axis);                            // 0 .. rank-1; Error(shape)
 std::vector<int> normalize_axes(std::string_view what, const Expr& x, const Axes& axes);       // ascending, each once
 
+// The extent as a value of rank 0.
+Expr as_scalar(Graph& graph, const Extent& extent, DType dtype);
+
 // Where slices stand in x: their shape, and a reference per axis of x that follows it (a fixed one for an index). Cuts that
 // begin at 0 and go by 1 are not marked as parts.
 struct Window {

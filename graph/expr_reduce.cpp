@@ -6,6 +6,11 @@
 
 namespace weft {
 
+Expr as_scalar(Graph& graph, const Extent& extent, DType dtype) {
+  if (auto number = extent.number()) return graph.constant(Scalar::of(dtype, *number));
+  return cast(graph.extent(extent), dtype);
+}
+
 Folding folding_of(const Shape& shape, const std::vector<int>& axes, bool keepdims) {
   Folding folding;
   folding.map = AxisMap(shape.size());

@@ -38,6 +38,10 @@ Extent count_of(const Shape& shape) {
   return count;
 }
 
+Operand operand_of(const Graph& graph, const Operand& user, int position) {
+  return {graph.operand(user.node, position), compose(graph.map(user.node, position), user.map)};
+}
+
 void mark_axes(const AxisMap& map, std::vector<bool>& mentioned) {
   for (const AxisRef& ref : map)
     if (ref.axis >= 0) mentioned[static_cast<std::size_t>(ref.axis)] = true;

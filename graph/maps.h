@@ -21,6 +21,9 @@ AxisMap reversed_map(const Shape& domain, const std::vector<int>& axes);
 
 Extent count_of(const Shape& shape);                         // of elements
 
+// What the value reads, seen from the loops around it.
+Operand operand_of(const Graph& graph, const Operand& user, int position);
+
 // Marks in `mentioned` the axes a map names.
 void mark_axes(const AxisMap& map, std::vector<bool>& mentioned);
 bool mentions_all(const std::vector<Operand>& operands, int first, int last);   // every axis in [first, last)

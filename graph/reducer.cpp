@@ -120,11 +120,6 @@ Extent product_of(const Shape& shape, const std::vector<int>& axes) {
   return count;
 }
 
-Expr as_scalar(Graph& graph, const Extent& count, DType dtype) {
-  if (auto number = count.number()) return graph.constant(Scalar::of(dtype, *number));
-  return cast(graph.extent(count), dtype);
-}
-
 // count - correction, and NaN in place of what is not positive.
 Expr corrected(const Expr& count, double correction) {
   const Expr rest = count - correction;

@@ -14,6 +14,7 @@
 #include <weft/expr.h>
 #include <weft/passes.h>
 
+#include "axes.h"
 #include "maps.h"
 #include "rebuild.h"
 
@@ -35,10 +36,6 @@ bool is_there(const Graph& graph, const Operand& operand, int sampled) {
   const Kind kind = graph.node(operand.node).kind;
   return kind == Kind::input || kind == Kind::constant || kind == Kind::extent ||
          std::none_of(operand.map.begin(), operand.map.end(), [&](const AxisRef& ref) { return ref.axis == sampled; });
-}
-
-Operand operand_of(const Graph& graph, const Operand& user, int position) {
-  return {graph.operand(user.node, position), compose(graph.map(user.node, position), user.map)};
 }
 
 // Whether a few nodes compute the value from what is there: so many are left.
@@ -153,12 +150,7 @@ class Reader {
   const std::vector<bool> is_output_;
 };
 
-NodeId count_node(Graph& graph, const Extent& count, DType dtype) {
-  if (count.is_number()) return graph.constant(Scalar::of(dtype, count.constant())).id();
-  return cast(graph.extent(count), dtype).id();
-}
-
-// The mean of the sample, of the shape of the mean.
+// The mean of the sample, of the shape of the mean. A fold names all its axes: what was computed once more does not name those of one element.
 NodeId add_sample(Rebuild& rebuild, const Graph& graph, const Variance& v) {
   Node total = graph.node(v.total), mean = graph.node(v.mean);
   const auto sampled = static_cast<std::size_t>(v.sampled);
@@ -167,8 +159,10 @@ NodeId add_sample(Rebuild& rebuild, const Graph& graph, const Variance& v) {
   AxisMap sample = identity_map(static_cast<int>(total.domain.size()));
   if (v.from_the_front) sample[sampled].part = total.domain[sampled] != count;
   else sample[sampled].step = share;
-  const Operand x = add_sampled(rebuild, graph, {graph.operand(v.total, 0), graph.map(v.total, 0)}, v.sampled, sample, total.domain);
-  const NodeId number = count_node(rebuild.to, count_of(Shape(total.domain.begin() + total.kept, total.domain.end())), total.dtype);
+  const int rank = static_cast<int>(total.domain.size());
+  Operand x = add_sampled(rebuild, graph, {graph.operand(v.total, 0), graph.map(v.total, 0)}, v.sampled, sample, total.domain);
+  if (!mentions_all({x}, total.kept, rank)) x = {rebuild.to.apply(Op::copy, total.dtype, total.domain, {x}), identity_map(rank)};
+  const NodeId number = as_scalar(rebuild.to, count_of(Shape(total.domain.begin() + total.kept, total.domain.end())), total.dtype).id();
   const NodeId sum = rebuild.to.add(std::move(total), {x});
   return rebuild.to.add(std::move(mean), {{sum, graph.map(v.mean, 0)}, {number, graph.map(v.mean, 1)}});
 }

@@ -44,7 +44,7 @@ class Reader {
     const Node& node = graph_.node(value.node);
     if (node.kind != Kind::apply || node.op != Op::subtract || node.mode != Mode::broadcast) return false;
     std::vector<bool> mentioned(fold.domain.size(), false);
-    mark_axes(operand_of(value, 1).map, mentioned);
+    mark_axes(operand_of(graph_, value, 1).map, mentioned);
     return std::find(mentioned.begin() + fold.kept, mentioned.end(), true) == mentioned.end();
   }
   std::optional<StableForm> of(Op op, bool negated, std::optional<Operand> at) const {
@@ -53,7 +53,6 @@ class Reader {
     return StableForm{op, negated, std::move(*at)};
   }
   Operand operand(int position) const { return {graph_.operand(id_, position), graph_.map(id_, position)}; }
-  Operand operand_of(const Operand& user, int position) const { return {graph_.operand(user.node, position), compose(graph_.map(user.node, position), user.map)}; }
 
   bool is_one(const Operand& operand) const {
     const Node& node = graph_.node(operand.node);
@@ -67,12 +66,12 @@ class Reader {
   // a of exp(a), and of 1 + exp(a).
   std::optional<Operand> exponent(const Operand& value) const {
     if (!is_plain(value, Op::exp)) return {};
-    Operand a = operand_of(value, 0);
+    Operand a = operand_of(graph_, value, 0);
     return graph_.node(a.node).dtype == node_.dtype ? std::optional(std::move(a)) : std::nullopt;
   }
   std::optional<Operand> one_and_exponent(const Operand& value) const {
     if (!is_plain(value, Op::add)) return {};
-    const Operand left = operand_of(value, 0), right = operand_of(value, 1);
+    const Operand left = operand_of(graph_, value, 0), right = operand_of(graph_, value, 1);
     return is_one(left) ? exponent(right) : is_one(right) ? exponent(left) : std::nullopt;
   }
 

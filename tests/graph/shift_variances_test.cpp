@@ -192,3 +192,23 @@ TEST_CASE("infinities, NaN, overflow, one element and none give what two passes 
   REQUIRE(samples(shifted) == 1);
   CHECK(interpret(shifted, shifted.outputs, shifted.inputs, {Array(f32, {0, 1})}).at(0).to_vector<double>().at(0) == 0);
 }
+
+TEST_CASE("axes of one element, which what is computed once more does not name, are folded all the same") {
+  Graph graph = parse(R"(graph t(%x: u8[n,6]) -> (%7) {
+  %0: f64[i:n,j:6,k:1] = cast(%x[i,j])
+  %1: f64[] = sum(i:n,j:6,k:1) copy(%0[i,j,k])
+  %2: i64[] = extent(6*n)
+  %3: f64[] = cast(%2)
+  %4: f64[] = divide(%1, %3)
+  %5: f64[i:n,j:6,k:1] = subtract(%0[i,j,k], %4)
+  %6: f64[i:n,j:6,k:1] = square(%5[i,j,k])
+  %7: f64[] = sum(i:n,j:6,k:1) copy(%6[i,j,k])
+}
+)");
+  const Graph shifted = shift_variances(graph);
+  verify(shifted);
+  CHECK(samples(shifted) == 1);
+  Array x(DType::u8, {40, 6});
+  for (Index k = 0; k < x.size(); ++k) x.data<std::uint8_t>()[k] = static_cast<std::uint8_t>(k % 4);
+  CHECK(interpret(shifted, shifted.outputs, shifted.inputs, {x})[0].to_vector<double>() == interpret(graph, graph.outputs, graph.inputs, {x})[0].to_vector<double>());
+}
