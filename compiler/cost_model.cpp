@@ -198,18 +198,21 @@ DividerUse divider_use(Op op, bool is_f64) {
   }
 }
 
-DividerUse estimates_that_pay(const Machine& machine, const DividerUse& use, int body, bool is_f64) {
+// sqrt(x * x + 1) in the first level: .17 ns an element by the instruction, .16 from estimates, .11 half and half (Zen 4).
+DividerUse halves_by_estimates(const Machine& machine, const DividerUse& use, int body, bool is_f64, bool parts) {
   const double root = machine.square_root * (is_f64 ? 2 : 1), quotient = machine.quotient * (is_f64 ? 1.6 : 1);
   const double root_steps = is_f64 ? 16 : 12, quotient_steps = 21;
   double busy = use.roots * root + use.quotients * quotient, rest = body - (use.roots + use.quotients) * op_cost(Op::sqrt);
+  const int least = parts ? 1 : 2;
   const auto moves = [&](double unit, double steps) {
+    unit *= least * 0.5, steps *= least * 0.5;
     if (std::max(busy - unit, rest + steps) >= std::max(busy, rest)) return false;
     busy -= unit, rest += steps;
     return true;
   };
   DividerUse moved;
-  while (moved.roots < use.roots && moves(root, root_steps)) ++moved.roots;
-  while (is_f64 && moved.quotients < use.quotients && moves(quotient, quotient_steps)) ++moved.quotients;
+  while (moved.roots < 2 * use.roots && moves(root, root_steps)) moved.roots += least;
+  while (is_f64 && moved.quotients < 2 * use.quotients && moves(quotient, quotient_steps)) moved.quotients += least;
   return moved;
 }
 

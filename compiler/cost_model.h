@@ -11,7 +11,7 @@
 //                                 twice_emitted, long_body, body_beside_fetches, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
-//   roots and quotients           divider_use, estimates_that_pay
+//   roots and quotients           divider_use, halves_by_estimates
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
@@ -186,8 +186,9 @@ struct DividerUse {
 };
 DividerUse divider_use(Op op, bool is_f64);
 // How many of them are better made from estimates of reciprocals, with corrections that give the same bits: where that unit is busy for longer
-// than the rest of the body takes. body: in vector instructions, all of them included. Quotients of f32 gain nothing.
-DividerUse estimates_that_pay(const Machine& machine, const DividerUse& use, int body, bool is_f64);
+// than the rest of the body takes. In halves: of several vectors side by side (`parts`) every second one may be, so that the unit works on
+// the others meanwhile. body: in vector instructions, all of them included. Quotients of f32 gain nothing.
+DividerUse halves_by_estimates(const Machine& machine, const DividerUse& use, int body, bool is_f64, bool parts);
 
 // How many elements of a serial fold over so many are worked on at once, so that its accumulators are loaded and stored once for all of
 // them. They are a slot's, sixteen apart: a fold of fewer than such a block gets smaller ones.

@@ -232,7 +232,11 @@ class KernelEmitter : private LoopChoices {
   // emit_divide.cpp
   const InvariantDivisor& invariant_divisor(const Arg& divisor);
   Value* divide_by_invariant(Value* dividend, const Arg& divisor);
-  std::vector<const Compute*> find_estimated(const Loop& loop) const;
+  struct Estimated {
+    const Compute* compute;
+    bool every_second = false;                  // of the vectors side by side
+  };
+  std::vector<Estimated> find_estimated(const Loop& loop) const;
   llvm::Value* root_by_estimate(llvm::Value* number);
   llvm::Value* quotient_by_estimate(llvm::Value* dividend, llvm::Value* divisor);
   llvm::Value* by_estimates(Op op, const std::vector<llvm::Value*>& operands);
@@ -325,7 +329,7 @@ class KernelEmitter : private LoopChoices {
   std::vector<Value*> scalars_;                 // by value number
   std::vector<std::vector<Value*>> packs_;      // by value number, inside a lanes loop
   std::unordered_map<int, Value*> spread_;      // scalars as vectors, made before the current lanes loop
-  std::vector<const Compute*> estimated_;       // in the vector loop: roots and quotients that are made from estimates
+  std::vector<Estimated> estimated_;            // in the vector loop: roots and quotients that are made from estimates
   std::map<std::string, InvariantDivisor> divisors_;   // by argument, likewise
   llvm::Instruction* before_lanes_ = nullptr;
   std::unordered_map<const void*, LaneAccess> accesses_;

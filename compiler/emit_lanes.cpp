@@ -102,24 +102,28 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int
   }
   std::vector<Value*> made;
   const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]);
-  const bool by_estimate = std::find(estimated_.begin(), estimated_.end(), &compute) != estimated_.end();
-  if (op_cost(compute.op) >= long_function || by_invariant || by_estimate) {
-    const std::size_t most = calls_functions() ? 1 : register_bytes() == 64 ? 4 : 2;       // more would not stay in registers
-    while (made.size() < operands.size()) {
-      const std::size_t first = made.size(), together = std::bit_floor(std::min(most, operands.size() - first));
-      std::vector<Value*> wide;
-      for (std::size_t k = 0; k < compute.args.size(); ++k) {
-        std::vector<Value*> parts;
-        for (std::size_t step = first; step < first + together; ++step) parts.push_back(operands[step][k]);
-        wide.push_back(llvm::concatenateVectors(b_, parts));
-      }
-      Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1]) : by_estimate ? by_estimates(compute.op, wide) : emit_or_call(compute.op, wide, dtypes, result);
-      for (unsigned part = 0; part < together; ++part)
-        made.push_back(together == 1 ? all : b_.CreateShuffleVector(all, llvm::createSequentialMask(part * lane_count, lane_count, 0)));
+  const auto estimated = std::find_if(estimated_.begin(), estimated_.end(), [&](const Estimated& each) { return each.compute == &compute; });
+  const std::size_t by_estimate = estimated == estimated_.end() ? 0 : operands.size() / (estimated->every_second ? 2 : 1);
+  const bool at_once = op_cost(compute.op) >= long_function || by_invariant;
+  const std::size_t most = calls_functions() ? 1 : register_bytes() == 64 ? 4 : 2;         // more would not stay in registers
+  while (made.size() < operands.size()) {
+    const std::size_t first = made.size();
+    const bool estimates = first < by_estimate;
+    if (!at_once && !estimates) {
+      made.push_back(emit_op(b_, compute.op, operands[first], dtypes, result, fast_math_));
+      continue;
     }
-    return made;
+    const std::size_t together = std::bit_floor(std::min(most, (estimates ? by_estimate : operands.size()) - first));
+    std::vector<Value*> wide;
+    for (std::size_t k = 0; k < compute.args.size(); ++k) {
+      std::vector<Value*> parts;
+      for (std::size_t step = first; step < first + together; ++step) parts.push_back(operands[step][k]);
+      wide.push_back(llvm::concatenateVectors(b_, parts));
+    }
+    Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1]) : estimates ? by_estimates(compute.op, wide) : emit_or_call(compute.op, wide, dtypes, result);
+    for (unsigned part = 0; part < together; ++part)
+      made.push_back(together == 1 ? all : b_.CreateShuffleVector(all, llvm::createSequentialMask(part * lane_count, lane_count, 0)));
   }
-  for (const auto& of_step : operands) made.push_back(emit_op(b_, compute.op, of_step, dtypes, result, fast_math_));
   return made;
 }
 

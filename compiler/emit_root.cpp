@@ -12,10 +12,10 @@ namespace weft {
 
 using llvm::Value;
 
-// The first of those that are worth it.
-std::vector<const Compute*> KernelEmitter::find_estimated(const Loop& loop) const {
+// The first of those that are worth it; of the last of each kind, perhaps every second vector.
+std::vector<KernelEmitter::Estimated> KernelEmitter::find_estimated(const Loop& loop) const {
   if (register_bytes() < 64 || fast_math_) return {};
-  std::vector<const Compute*> roots, quotients;
+  std::vector<Estimated> roots, quotients;
   std::vector<int> made;                // values of this loop, none of which has its vectors yet
   DividerUse use;
   bool is_f64 = false;
@@ -31,12 +31,18 @@ std::vector<const Compute*> KernelEmitter::find_estimated(const Loop& loop) cons
     const DividerUse own = divider_use(compute->op, dtype == f64);
     use.roots += own.roots, use.quotients += own.quotients;
     is_f64 |= own != DividerUse() && dtype == f64;
-    if (compute->op == Op::sqrt) roots.push_back(compute);
-    if (compute->op == Op::divide && dtype == f64) quotients.push_back(compute);
+    if (compute->op == Op::sqrt) roots.push_back({compute});
+    if (compute->op == Op::divide && dtype == f64) quotients.push_back({compute});
   }
-  const DividerUse pays = estimates_that_pay(machine_, use, loop.weight, is_f64);
-  roots.resize(std::min(roots.size(), static_cast<std::size_t>(pays.roots)));
-  quotients.resize(std::min(quotients.size(), static_cast<std::size_t>(pays.quotients)));
+  const DividerUse halves = halves_by_estimates(machine_, use, loop.weight, is_f64, steps_of(loop) > 1);
+  const auto keep = [](std::vector<Estimated>& all, int halves) {
+    const auto some = static_cast<std::size_t>(halves + 1) / 2;
+    if (some > all.size()) return;
+    all.resize(some);
+    if (halves % 2 != 0) all.back().every_second = true;
+  };
+  keep(roots, halves.roots);
+  keep(quotients, halves.quotients);
   roots.insert(roots.end(), quotients.begin(), quotients.end());
   return roots;
 }

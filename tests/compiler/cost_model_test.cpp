@@ -225,16 +225,18 @@ TEST_CASE("whatever a machine costs, results are the same bits; schedules are no
 TEST_CASE("roots and quotients come from estimates where the unit for them would hold up the rest") {
   Machine machine;
   machine.square_root = 26, machine.quotient = 20;
-  const DividerUse root{1, 0}, none;
-  CHECK(estimates_that_pay(machine, root, 9, false) == root);          // an outer product's distance
-  CHECK(estimates_that_pay(machine, root, 110, false) == none);        // Black-Scholes in one loop: hidden behind the rest
-  CHECK(estimates_that_pay(machine, {1, 2}, 40, false) == root);       // its first loop of two: what is left is two quotients
-  CHECK(estimates_that_pay(machine, {1, 3}, 40, true) == DividerUse{1, 1});
-  CHECK(estimates_that_pay(machine, {0, 1}, 5, false) == none);
-  CHECK(estimates_that_pay(machine, root, 30, true) == root);
+  const DividerUse root{1, 0}, none, all{2, 0}, half{1, 0};
+  CHECK(halves_by_estimates(machine, root, 9, false, false) == all);          // an outer product's distance, one vector at a time
+  CHECK(halves_by_estimates(machine, root, 9, false, true) == half);          // and several: the unit has the other half
+  CHECK(halves_by_estimates(machine, root, 110, false, true) == none);        // Black-Scholes in one loop: hidden behind the rest
+  CHECK(halves_by_estimates(machine, {1, 2}, 40, false, true) == all);        // its first loop of two: what is left is two quotients
+  CHECK(halves_by_estimates(machine, {1, 3}, 40, true, false) == DividerUse{2, 2});
+  CHECK(halves_by_estimates(machine, {0, 1}, 5, false, true) == none);
+  CHECK(halves_by_estimates(machine, root, 30, true, false) == all);
   machine.square_root = 10, machine.quotient = 6;
-  CHECK(estimates_that_pay(machine, root, 5, false) == none);
-  CHECK(estimates_that_pay(machine, {1, 2}, 40, false) == none);
+  CHECK(halves_by_estimates(machine, root, 5, false, false) == none);
+  CHECK(halves_by_estimates(machine, root, 5, false, true) == half);
+  CHECK(halves_by_estimates(machine, {1, 2}, 40, false, true) == none);
   CHECK(divider_use(Op::log, true) == DividerUse{0, 1});
   CHECK(divider_use(Op::log, false) == none);
 }
