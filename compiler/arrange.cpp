@@ -27,7 +27,7 @@ struct Costs {
     const auto folds = [&](const Placed& placed) { return graph.node(placed.node).kept < static_cast<int>(graph.node(placed.node).domain.size()); };
     const auto results = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return schedule.stored[placed.node.value]; });
     const bool is_long = std::all_of(nest.axes.begin(), nest.axes.end(), [](const NestAxis& axis) { return axis.hint >= shortest_in_blocks; });
-    const bool in_blocks = is_long && hints.stream == PastCaches::no && results == 1 && std::none_of(nest.nodes.begin(), nest.nodes.end(), folds);
+    const bool in_blocks = is_long && !begin_lines(hints.stream) && results == 1 && std::none_of(nest.nodes.begin(), nest.nodes.end(), folds);
     std::set<std::pair<NodeId, std::string>> loaded;             // what several nodes read at the same index is loaded once
     for (const Placed& placed : nest.nodes) {
       const Node& node = graph.node(placed.node);

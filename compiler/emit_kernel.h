@@ -243,7 +243,10 @@ class KernelEmitter : private LoopChoices {
 
   // emit_stream.cpp
   bool streams(const Store& store, int axis, int lanes = lane_count) const;
-  bool past_caches() const { return stream_ != PastCaches::no; }
+  bool past_caches() const { return begin_lines(stream_); }
+  static bool is_one_row(const Store& store, int axis);
+  const Item* streams_from_a_line_on(const Loop& loop) const;
+  void emit_from_a_line_on(const Loop& loop, Range range, int steps, const Item& result);
   void store_past_caches(Value* value, Value* at);
   bool reads_on(const Loop& loop, const Load& load) const;
   void fetch_ahead(const Loop& loop);

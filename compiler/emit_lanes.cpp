@@ -244,6 +244,12 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   if (program_.is_tiled(loop.var.axis) && program_.block > 0 && program_.block < lane_count) return emit_part_of_vector(loop, range);
   const int steps = steps_of(loop), stride = steps * lane_count;
   WEFT_ASSERT(steps <= most_vectors, "rows end with room for so many vectors");
+  if (const Item* result = streams_from_a_line_on(loop)) {
+    accesses_.at(result).stream = true;
+    fetch_ahead(loop);
+    note_code(loop, steps, false);
+    return emit_from_a_line_on(loop, range, steps, *result);
+  }
   const auto bytes = jam_.empty() ? byte_function(loop) : std::nullopt;
   note_code(loop, steps, bytes.has_value());
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);

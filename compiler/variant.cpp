@@ -59,7 +59,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   for (const Nest& nest : variant->schedule.nests) {
     programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
     use_rows_in_place(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
-    stage_across(programs.back(), variant->classes, host_features(options.lanes), hints.machine, hints.stream != PastCaches::no);
+    stage_across(programs.back(), variant->classes, host_features(options.lanes), hints.machine, begin_lines(hints.stream));
     keep_transposed(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     if (options.verify) verify(programs.back());
   }

@@ -27,8 +27,11 @@ PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vecto
   Index total = 0;
   for (const Array& array : inputs) total += bytes(array);
   for (const Array& array : outputs) total += bytes(array);
-  const auto begins_line = [](const Array& array) { return reinterpret_cast<std::uintptr_t>(array.data()) % line == 0; };
-  if (total <= cache_bytes || !std::all_of(outputs.begin(), outputs.end(), begins_line)) return PastCaches::no;
+  const auto begin_multiples = [&](const auto& of) {
+    return std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) { return reinterpret_cast<std::uintptr_t>(array.data()) % of(array) == 0; });
+  };
+  if (total <= cache_bytes || !begin_multiples([](const Array& array) { return size_of(array.dtype()); })) return PastCaches::no;
+  if (!begin_multiples([](const Array&) { return static_cast<std::size_t>(line); })) return PastCaches::anywhere;
   const bool rows = std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) {
     return std::all_of(array.strides().begin(), array.strides().end(), [&](Index stride) { return stride == 1 || stride * static_cast<Index>(size_of(array.dtype())) % line == 0; });
   });
@@ -39,7 +42,12 @@ std::string variant_key(const std::vector<Array>& inputs, const std::vector<Arra
   std::string key;
   for (const Array& array : inputs) append_key(key, array);
   for (const Array& array : outputs) append_key(key, array);
-  if (stream != PastCaches::no) key += stream == PastCaches::rows ? "past caches" : "single rows past caches";
+  switch (stream) {
+    case PastCaches::no: break;
+    case PastCaches::anywhere: key += "past caches from a line on"; break;
+    case PastCaches::single_rows: key += "single rows past caches"; break;
+    case PastCaches::rows: key += "past caches"; break;
+  }
   return key;
 }
 

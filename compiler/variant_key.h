@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// Whether stores past the caches pay, and of what they are possible: all results begin lines of 64 bytes, and so do their rows along every axis
-// but their fastest. cache_bytes: above 0.
+// Whether stores past the caches pay, and where they are possible: whether all results begin lines of 64 bytes, and so do their rows along every
+// axis but their fastest. cache_bytes: above 0.
 PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes);
 
 // Calls with one key may run the same code, whatever their sizes, if what it takes for granted of them holds (size_facts.h).

@@ -8,6 +8,8 @@
 
 #include <error_text.h>
 
+#include "bits.h"
+
 using namespace weft;
 
 namespace {
@@ -16,11 +18,10 @@ Options streaming(int threads = 1) { return {.threads = threads, .cache_bytes = 
 
 bool stores_past_caches(const Function& f) { return f.assembly().find("vmovntp") != std::string::npos || f.assembly().find("movntp") != std::string::npos; }
 
-Array counted(Dims shape) {
-  Array array(f32, std::move(shape));
-  for (Index k = 0; k < array.size(); ++k) array.data<float>()[k] = static_cast<float>(k % 1013) - 500;
-  return array;
+Array counted_of(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k % 1013) - 500; });
 }
+Array counted(const Dims& shape) { return counted_of(f32, shape); }
 
 }  // namespace
 
@@ -57,15 +58,49 @@ TEST_CASE("they are not used within the caches, for results that do not start li
   CHECK_FALSE(stores_past_caches(rows));
   for (Index i = 0; i < 8; ++i)
     for (Index j = 0; j < 104; ++j) CHECK(result.at<float>({i, j}) == (j < 100 ? a.at<float>({i, j}) + 1 : static_cast<float>((i * 104 + j) % 1013) - 500));
+}
 
-  Graph h;
-  const Expr v = h.input("v", f32, {"n"});
-  const Function moved = compile({v * 2.0f}, {v}, streaming());
-  Array odd = counted({201});
-  moved.run({counted({200})}, {Array(odd.slice(0, 1, 200))});
-  CHECK_FALSE(stores_past_caches(moved));
-  CHECK(odd.at<float>({0}) == -500);
-  CHECK(odd.at<float>({200}) == 2 * (199.0f - 500));
+TEST_CASE("a result that begins within a line, and is one row, is stored past the caches from the next line on") {
+  for (const DType dtype : {f32, f64})
+    for (const int lanes : {0, 8}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", 3}), gain = g.input("gain", dtype, {3});
+      for (const Expr& y : {x * gain + x, exp(x) * gain}) {            // a body with masked ends, and one that is emitted once
+        const Function f = compile({y}, {x, gain}, {.threads = 3, .lanes = lanes, .cache_bytes = 1, .verify = true}), plain = compile({y}, {x, gain}, {.threads = 1, .lanes = lanes});
+        const Array gains = counted_of(dtype, {3});
+        for (const Index n : {0, 1, 5, 21, 100, 2111})
+          for (const Index before : {1, 4, 7, 15, 16}) {
+            CAPTURE(n);
+            CAPTURE(before);
+            const Array input = counted_of(dtype, {n, 3}), all = counted_of(dtype, {3 * n + 32}), kept = all.copy();
+            const Array result = Array::borrow(View(static_cast<std::byte*>(all.data()) + before * static_cast<Index>(size_of(dtype)), dtype, {n, 3}), all.owner());
+            f.run({input, gains}, {result});
+            const Array expected = plain({input, gains})[0];
+            const auto bytes = [&](Index count) { return static_cast<std::size_t>(count) * size_of(dtype); };
+            CHECK(std::memcmp(result.data(), expected.data(), bytes(3 * n)) == 0);
+            CHECK(std::memcmp(all.data(), kept.data(), bytes(before)) == 0);
+            CHECK(std::memcmp(static_cast<std::byte*>(all.data()) + bytes(before + 3 * n), static_cast<std::byte*>(kept.data()) + bytes(before + 3 * n), bytes(32 - before)) == 0);
+            if (n >= 21) CHECK(stores_past_caches(f));
+          }
+      }
+    }
+}
+
+TEST_CASE("where several results begin within lines, or elements within elements, none is stored past the caches") {
+  Graph g;
+  const Expr v = g.input("v", f32, {"n"});
+  const Function two = compile({v * 2.0f, v + 1.0f}, {v}, streaming()), one = compile({v * 2.0f}, {v}, streaming());
+  Array a = counted({201}), b = counted({201});
+  two.run({counted({200})}, {Array(a.slice(0, 1, 200)), Array(b.slice(0, 1, 200))});
+  CHECK_FALSE(stores_past_caches(two));
+  CHECK(a.at<float>({200}) == 2 * (199.0f - 500));
+  CHECK(b.at<float>({200}) == 199.0f - 499);
+  std::vector<std::byte> bytes(4 * 201);
+  one.run({counted({200})}, {Array::borrow(View(bytes.data() + 2, f32, {200}))});
+  CHECK_FALSE(stores_past_caches(one));
+  float last = 0;
+  std::memcpy(&last, bytes.data() + 2 + 4 * 199, 4);
+  CHECK(last == 2 * (199.0f - 500));
 }
 
 TEST_CASE("images are one row, if they have no gaps") {
