@@ -57,7 +57,7 @@ void share_rows(Program& program) {
   std::vector<std::size_t> rows;
   for (std::size_t k = 0; k < lives.size(); ++k)
     if (program.buffers[k].place == Place::row && lives[k].may_share) rows.push_back(k);
-  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return lives[a].first < lives[b].first; });
+  std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return std::pair(lives[a].first, a) < std::pair(lives[b].first, b); });
   std::vector<std::size_t> same(program.buffers.size());
   for (std::size_t k = 0; k < same.size(); ++k) same[k] = k;
   std::vector<std::pair<std::size_t, std::size_t>> kept;               // a row that others may join, and the last use of its memory
