@@ -1,8 +1,6 @@
 #include "axis_use.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace weft {
 
@@ -23,14 +21,13 @@ double volume_of(const std::vector<int>& axes, const std::vector<NestAxis>& nest
 }
 
 void AxisUses::add(const Machine& machine, const std::vector<int>& axes, const std::vector<AxisUse>& own) {
-  double best = std::numeric_limits<double>::infinity();
-  for (int axis : axes)
-    if (axis >= 0) best = std::min(best, access_cost(machine, own[static_cast<std::size_t>(axis)]));
-  if (std::isinf(best)) return;
+  std::vector<std::size_t> named;
+  for (int axis : axes) if (axis >= 0) named.push_back(static_cast<std::size_t>(axis));
+  if (named.empty()) return;
+  double best = access_cost(machine, own[named[0]]);
+  for (std::size_t a : named) best = std::min(best, access_cost(machine, own[a]));
   least += best;
-  for (int axis : axes) {
-    if (axis < 0) continue;
-    const auto a = static_cast<std::size_t>(axis);
+  for (std::size_t a : named) {
     along[a].whole += own[a].whole, along[a].across += own[a].across, along[a].near += own[a].near, along[a].jumps += own[a].jumps;
     along[a].least += best;
   }

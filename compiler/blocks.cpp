@@ -46,7 +46,7 @@ Index choose_block(const Graph& graph, const Hints& hints, const Schedule& sched
     const double elements = elements_of_row(nest, placed);
     const double bytes = elements * static_cast<double>(size_of(node.dtype));
     const bool folds_it = folds_row(nest, node, placed);
-    rows += (cost + 1) * std::max(1.0, bytes / 64);
+    rows += (cost + 1) * std::max(1.0, bytes / line_bytes);
     row_bytes = std::max(row_bytes, bytes);
     folds += folds_it && elements <= short_row(hints.machine, bytes * static_cast<double>(extent));
     if (schedule.stored[placed.node.value] && !folds_it && hints.stream != PastCaches::rows) result_bytes += bytes;

@@ -136,8 +136,8 @@ bool short_rows_pay(Index extent, double elements) {
 
 // All in the second level, and a line of each row in half of the first: of rows a large power of two apart, many lie in one set of it.
 bool columns_stay_near(Index rows, Index row_bytes) {
-  constexpr Index line = 64, sets = 64, ways = 8, second_level = 1 << 17;
-  const Index apart = std::max<Index>(1, row_bytes / line), sets_in_use = row_bytes % line == 0 ? sets / std::gcd(apart, sets) : sets;
+  constexpr Index sets = 64, ways = 8, second_level = 1 << 17;
+  const Index apart = std::max<Index>(1, row_bytes / line_bytes), sets_in_use = row_bytes % line_bytes == 0 ? sets / std::gcd(apart, sets) : sets;
   return rows * row_bytes <= second_level && rows <= sets_in_use * ways / 2;
 }
 

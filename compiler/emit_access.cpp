@@ -28,7 +28,7 @@ Extent KernelEmitter::reserve_rows(int buffer, Index copies) {
   const Buffer& row = program_.buffers[static_cast<std::size_t>(buffer)];
   const Extent offset = scratch_;
   const Index bytes = static_cast<Index>(size_of(row.dtype)), beyond = most_vectors * lane_count * bytes;      // whole steps of vectors may end behind it
-  scratch_ = scratch_ + floor_div(row_elements(row) * Extent(bytes * copies) + (beyond + 63), 64) * Extent(64);
+  scratch_ = scratch_ + floor_div(row_elements(row) * Extent(bytes * copies) + (beyond + line_bytes - 1), line_bytes) * Extent(line_bytes);
   return offset;
 }
 

@@ -9,6 +9,11 @@ namespace weft {
 
 using llvm::Value;
 
+// That in the longest loop.
+template <class Readers> static auto longest_of(Readers& readers) {
+  return std::max_element(readers.begin(), readers.end(), [](const auto& a, const auto& b) { return a.loop->weight < b.loop->weight; });
+}
+
 // The lines of a vector somewhere else, such as the next row. A fetch beyond the array does nothing.
 void KernelEmitter::fetch_lines(Value* at, Value* distance, Index bytes, bool near) {
   for (Index line = 0; line < bytes; line += line_bytes) {
@@ -43,8 +48,8 @@ void KernelEmitter::find_readers(const Loop& loop) {
 // floats: .58 ns an element if its first loop fetches, which only compares, .35 if the second does; layer norm: .31 if the last of
 // its three loops does, .27 if all do (Emerald Rapids).
 void KernelEmitter::share_next_row(std::vector<Reader>& readers) const {
-  if (readers.empty()) return;
-  const auto longest = std::max_element(readers.begin(), readers.end(), [](const Reader& a, const Reader& b) { return a.loop->weight < b.loop->weight; });
+  const auto longest = longest_of(readers);
+  if (longest == readers.end()) return;
   const int steps = steps_of(*longest->loop);
   if (std::any_of(readers.begin(), readers.end(), [&](const Reader& reader) { return steps_of(*reader.loop) != steps; })) {
     longest->next_steps = ~0u;
@@ -100,8 +105,7 @@ void KernelEmitter::fetch_source(const Load& load, int lanes, LaneAccess& access
   const auto k = static_cast<std::size_t>(load.buffer);
   const auto& [source, at] = program_.buffers[k].source;
   if (source < 0) return;
-  const std::vector<Reader>& readers = readers_[k];
-  const auto longest = std::max_element(readers.begin(), readers.end(), [](const Reader& a, const Reader& b) { return a.loop->weight < b.loop->weight; });
+  const auto longest = longest_of(readers_[k]);
   if (longest->load != &load || longest->loop->weight < body_beside_fetches) return;
   Value*& row = axis_index_[static_cast<std::size_t>(program_.root.var.axis)];
   Value *const current = row, *const number_in_unit = b_.CreateSub(current, tile_.begin);

@@ -8,7 +8,6 @@
 
 namespace weft {
 
-inline constexpr Index line_bytes = 64;        // of cache
 inline constexpr Index bytes_ahead = 1024;     // how far loops fetch that store past the caches
 // And those over rows of few elements, transposed in registers. Row sums of 4 Mi x 4 floats: .28 ns an element
 // of 1024 bytes ahead, .25 of 2048, .23 of 4096, .24 of 8192 (Emerald Rapids).

@@ -69,10 +69,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
       // Few elements of a row: a line has several rows, and no pages are apart.
       const Index row_bytes = width * std::abs(step) * static_cast<Index>(size_of(dtype));
       if (copies_.thin && past_caches() && !part_ && lane * row_bytes % line_bytes < row_bytes) fetch_lines(at, number(thin_bytes_ahead), row_bytes, true);
-      for (Index line = 0; !copies_.thin && !part_ && line < std::abs(step); ++line) {
-        Value* later = b_.CreateConstGEP1_64(b_.getInt8Ty(), b_.CreateGEP(b_.getInt8Ty(), at, ahead), static_cast<std::uint64_t>(64 * line));
-        b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {later, b_.getInt32(0), b_.getInt32(copies_.swept ? 2 : 3), b_.getInt32(1)});
-      }
+      if (!copies_.thin && !part_) fetch_lines(at, ahead, line_bytes * std::abs(step), !copies_.swept);
     }
     auto& columns = tiles_[&item] = columns_of(b_, rows, register_bytes());
     columns.resize(jam_.size());

@@ -64,7 +64,6 @@ void KernelEmitter::emit_tile_step(const Loop& lanes, Value* index, const Masks&
 // Returns how many elements of the outer loop a block has. No stages where results go past the caches: their lines are in no set.
 Index KernelEmitter::open_stages(const Loop& outer, const Loop& lanes, int steps) {
   if (past_caches() || !stages_results(outer, lanes, machine_.first_level_ways)) return block;
-  constexpr Index line = 64;
   Index widest = 1;
   for (const Item& item : lanes.body) {
     auto* store = std::get_if<Store>(&item);
@@ -75,7 +74,7 @@ Index KernelEmitter::open_stages(const Loop& outer, const Loop& lanes, int steps
   }
   const Index together = staged_bytes / widest;
   for (auto& [item, stage] : stages_) {
-    stage.pitch = together * static_cast<Index>(size_of(stage.dtype)) + line;
+    stage.pitch = together * static_cast<Index>(size_of(stage.dtype)) + line_bytes;
     stage.memory = scratch_at(scratch_);
     scratch_ = scratch_ + stage.pitch * steps * lane_count;
   }

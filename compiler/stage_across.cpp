@@ -119,7 +119,7 @@ class Stager {
     for (int axis : s.axes) row.extents.push_back(program_.axes[static_cast<std::size_t>(axis)].extent);
     row.extents.front() = lane_count;
     if (!s.is_result) row.source = {s.buffer, s.at};
-    row.extents.back() = row.extents.back() + Extent(64 / static_cast<Index>(size_of(row.dtype)));
+    row.extents.back() = row.extents.back() + Extent(line_bytes / static_cast<Index>(size_of(row.dtype)));
     program_.buffers.push_back(std::move(row));
     return static_cast<int>(program_.buffers.size()) - 1;
   }

@@ -53,7 +53,7 @@ int LoopChoices::tile_elements(const Loop& loop, const Outer& outer, bool past_c
   const Extent& extent = program_.axes[static_cast<std::size_t>(outer.loops[0]->var.axis)].extent;
   Index lanes = program_.is_tiled(outer.loops[0]->var.axis) ? program_.unit : extent.is_number() ? extent.constant() : std::numeric_limits<Index>::max();
   if (const int vectors = vectors_of_blocks(loop, outer, past_caches); vectors > 1) lanes = vectors * lane_count;
-  return elements_of_tile(registers_of(widest), 64.0 * outer.across * static_cast<double>(lanes));
+  return elements_of_tile(registers_of(widest), static_cast<double>(line_bytes * outer.across) * static_cast<double>(lanes));
 }
 
 // Results that lie across, since each of their lines is another row's; of others, what goes past the caches and is long in both directions: a
@@ -68,7 +68,7 @@ int LoopChoices::vectors_of_blocks(const Loop& loop, const Outer& outer, bool pa
 }
 
 bool LoopChoices::crowds_a_set(int number_of_buffer, const std::vector<Subscript>& at, int axis, Index neighbours, double ways) const {
-  constexpr Index line = 64, sets = 64;
+  constexpr Index sets = 64;
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
   const std::size_t rank = at.size();
   const bool last_is_fastest = rank > 0 && class_of(buffer, rank - 1) == StrideClass::unit;
@@ -78,7 +78,7 @@ bool LoopChoices::crowds_a_set(int number_of_buffer, const std::vector<Subscript
     if (s.axis == axis) {
       std::array<int, sets> lines{};
       for (Index row = 0; row < std::min(neighbours, sets * static_cast<Index>(ways + 1)); ++row) {
-        const Index first = row * apart / line, last = (row * apart + line - 1) / line;    // of a vector of floats: one line, or parts of two
+        const Index first = row * apart / line_bytes, last = (row * apart + line_bytes - 1) / line_bytes;    // of a vector of floats: one line, or parts of two
         ++lines[static_cast<std::size_t>(first % sets)];
         if (last != first) ++lines[static_cast<std::size_t>(last % sets)];
       }

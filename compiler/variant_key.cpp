@@ -22,7 +22,6 @@ void append_key(std::string& key, const View& array) {
 }  // namespace
 
 PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes) {
-  constexpr Index line = 64;
   const auto bytes = [](const Array& array) { return array.size() * static_cast<Index>(size_of(array.dtype())); };
   Index total = 0;
   for (const Array& array : inputs) total += bytes(array);
@@ -31,9 +30,9 @@ PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vecto
     return std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) { return reinterpret_cast<std::uintptr_t>(array.data()) % of(array) == 0; });
   };
   if (total <= cache_bytes || !begin_multiples([](const Array& array) { return size_of(array.dtype()); })) return PastCaches::no;
-  if (!begin_multiples([](const Array&) { return static_cast<std::size_t>(line); })) return PastCaches::anywhere;
+  if (!begin_multiples([](const Array&) { return static_cast<std::size_t>(line_bytes); })) return PastCaches::anywhere;
   const bool rows = std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) {
-    return std::all_of(array.strides().begin(), array.strides().end(), [&](Index stride) { return stride == 1 || stride * static_cast<Index>(size_of(array.dtype())) % line == 0; });
+    return std::all_of(array.strides().begin(), array.strides().end(), [&](Index stride) { return stride == 1 || stride * static_cast<Index>(size_of(array.dtype())) % line_bytes == 0; });
   });
   return rows ? PastCaches::rows : PastCaches::single_rows;
 }
