@@ -282,6 +282,8 @@ class KernelEmitter : private LoopChoices {
   void emit_held_row(const Loop& loop);
 
   // emit_extreme.cpp
+  bool orders_zeros() const;
+  Value* better(Value* a, Value* b, bool larger);
   void open_extreme(const Fold& fold, FoldState& state);
   void start_extreme(const Fold& fold, const FoldState& state);
   void accumulate_extreme(const Fold& fold, const FoldState& state, const std::vector<Value*>& values);
