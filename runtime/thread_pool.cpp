@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #define EIGEN_USE_THREADS
@@ -12,6 +13,14 @@
 namespace weft {
 
 namespace {
+
+void pause() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
 
 // One parallel loop. Counted by reference: a worker that wakes up after the loop is over finds nothing left to claim
 // and only drops its reference, so the caller need not wait for workers that never began.
@@ -41,9 +50,14 @@ struct Job {
     for (Index begin = 0, end = 0; claim(begin, end); finished += end - begin) call(context, begin, end);
     if (finished > 0 && done.fetch_add(finished, std::memory_order_acq_rel) + finished == units) done.notify_all();
   }
+  // What others have begun mostly ends within the time that sleeping and waking take: that long, the caller looks.
   void wait() {
-    for (Index seen = done.load(std::memory_order_acquire); seen != units; seen = done.load(std::memory_order_acquire))
-      done.wait(seen, std::memory_order_acquire);
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    for (Index seen = done.load(std::memory_order_acquire); seen != units; seen = done.load(std::memory_order_acquire)) {
+      if (Clock::now() - start < std::chrono::microseconds(50)) pause();
+      else done.wait(seen, std::memory_order_acquire);
+    }
   }
   void release() {
     if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
