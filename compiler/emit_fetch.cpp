@@ -136,7 +136,20 @@ bool KernelEmitter::reads_on(const Loop& loop, const Load& load) const {
   return program_.buffers[static_cast<std::size_t>(load.buffer)].place != Place::row && (follows || loop.var.axis == root);
 }
 
-// Beside stores past the caches the processor's own fetching of what is read falls behind.
+// Whether the loop does nothing but fold long rows that the caches do not hold and no other loop reads. Sums of (x - y)^2 over 8192 x 1024 floats:
+// .24 ns an element, fetched ahead .17; row sums of as many doubles .24 and .17; means of rows of 48 floats 7 % more (Zen 4).
+bool KernelEmitter::folds_from_memory(const Loop& loop) const {
+  if (stream_ == PastCaches::no || loop.folds.empty()) return false;
+  const Index extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].hint;
+  return std::all_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    const auto* load = std::get_if<Load>(&item);
+    if (!load) return !std::holds_alternative<Store>(item);
+    const auto k = static_cast<std::size_t>(load->buffer);
+    return readers_[k].size() == 1 && extent * static_cast<Index>(size_of(program_.buffers[k].dtype)) >= bytes_ahead;
+  });
+}
+
+// Beside stores past the caches, and in folds, the processor's own fetching of what is read falls behind.
 void KernelEmitter::fetch_ahead(const Loop& loop) {
   for (const Item& item : loop.body)
     if (auto* load = std::get_if<Load>(&item); load && reads_on(loop, *load))

@@ -249,6 +249,7 @@ class KernelEmitter : private LoopChoices {
   void emit_from_a_line_on(const Loop& loop, Range range, int steps, const Item& result);
   void store_past_caches(Value* value, Value* at);
   bool reads_on(const Loop& loop, const Load& load) const;
+  bool folds_from_memory(const Loop& loop) const;
   void fetch_ahead(const Loop& loop);
   void finish_streams();
 

@@ -241,7 +241,7 @@ void KernelEmitter::open_accesses(const Loop& loop) {
       accesses_[&item] = access;
     }
   }
-  if (past_caches) fetch_ahead(loop);
+  if (past_caches || folds_from_memory(loop)) fetch_ahead(loop);
 }
 
 }  // namespace weft

@@ -136,3 +136,18 @@ TEST_CASE("the size of the caches is the machine's unless it is given; it is not
   within({counted({4096})});
   CHECK_FALSE(stores_past_caches(within));
 }
+
+TEST_CASE("folds over long rows that the caches do not hold fetch ahead; not those over short rows, nor within the caches") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"m", "n"}), total = sum(square(x), 1);
+  const auto fetches = [&](const Expr& y, Index length, Index cache_bytes) {
+    const Function f = compile({y}, {x}, {.threads = 1, .cache_bytes = cache_bytes, .verify = true}), plain = compile({y}, {x}, {.threads = 1});
+    const Array a = counted({40, length}), got = f({a})[0], expected = plain({a})[0];
+    CHECK(std::memcmp(got.data(), expected.data(), static_cast<std::size_t>(got.size()) * size_of(got.dtype())) == 0);
+    return f.assembly().find("prefetch") != std::string::npos;
+  };
+  CHECK(fetches(total, 1003, 1));
+  CHECK(fetches(total, 4096, 1));
+  CHECK_FALSE(fetches(total, 200, 1));
+  CHECK_FALSE(fetches(total, 1003, 1 << 30));
+}
