@@ -79,6 +79,7 @@ class KernelEmitter : private LoopChoices {
   void emit_lanes(const Loop& loop);
   void around_lanes(const std::function<void()>& loops);
   void emit_lane_range(const Loop& loop, Range range);
+  bool is_one_vector(const Loop& loop) const;
   void emit_part_of_vector(const Loop& loop, Range range);
   void emit_whole_then_rest(const Loop& loop, Range range, int steps);
   Value* emit_single_vectors(const Loop& loop, Range range);
@@ -88,7 +89,7 @@ class KernelEmitter : private LoopChoices {
   void keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks);
   Value* accumulated(const Fold& fold, Value* acc, Value* value, Value* factor);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
-  std::vector<Value*> emit_lane_compute(const Compute& compute, int steps);
+  std::vector<Value*> emit_lane_compute(const Loop& loop, const Compute& compute, int steps);
   int steps_of(const Loop& loop) const { return copies_.tiled_by >= 0 ? 1 : interleave(loop); }
   Masks first_lanes(Value* count, int steps);
   Value* move_mask(const Masks& masks, int step) const { return shared_step_ ? nullptr : mask_of(masks, step); }

@@ -91,7 +91,7 @@ void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, co
 
 // Long functions, quotients by an invariant and what comes from estimates work on two or four steps at once, as one wide vector: their instructions alternate, and
 // one branch serves all rare cases.
-std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int steps) {
+std::vector<Value*> KernelEmitter::emit_lane_compute(const Loop& loop, const Compute& compute, int steps) {
   const DType result = program_.values[static_cast<std::size_t>(compute.result)];
   std::vector<DType> dtypes;
   std::vector<std::vector<Value*>> operands;     // by step
@@ -101,7 +101,7 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Compute& compute, int
     for (const Arg& arg : compute.args) operands.back().push_back(pack(arg, step));
   }
   std::vector<Value*> made;
-  const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]);
+  const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]) && !is_one_vector(loop);
   const auto estimated = std::find_if(estimated_.begin(), estimated_.end(), [&](const Estimated& each) { return each.compute == &compute; });
   const std::size_t by_estimate = estimated == estimated_.end() ? 0 : operands.size() / (estimated->every_second ? 2 : 1);
   const bool at_once = op_cost(compute.op) >= long_function || by_invariant;
@@ -165,7 +165,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
       }
       packs_[static_cast<std::size_t>(load->result)] = std::move(made);
     } else if (auto* compute = std::get_if<Compute>(&item)) {
-      packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(*compute, steps);
+      packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(loop, *compute, steps);
     } else if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.down_columns) {
       auto access = accesses_.find(key);
       emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, masks);
@@ -231,7 +231,9 @@ Masks KernelEmitter::first_lanes(Value* count, int steps) {
   return masks;
 }
 
-// Along a block of fewer elements than a vector has.
+// Along a block of no more elements than a vector has: nothing is worth preparing for it.
+bool KernelEmitter::is_one_vector(const Loop& loop) const { return program_.is_tiled(loop.var.axis) && program_.block > 0 && program_.block <= lane_count; }
+
 void KernelEmitter::emit_part_of_vector(const Loop& loop, Range range) {
   note_code(loop, 1, false);
   part_ = b_.CreateSub(range.end, range.begin);
@@ -241,7 +243,7 @@ void KernelEmitter::emit_part_of_vector(const Loop& loop, Range range) {
 
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   if (moves_held_row(loop)) return emit_held_row(loop);
-  if (program_.is_tiled(loop.var.axis) && program_.block > 0 && program_.block < lane_count) return emit_part_of_vector(loop, range);
+  if (is_one_vector(loop) && program_.block < lane_count) return emit_part_of_vector(loop, range);
   const int steps = steps_of(loop), stride = steps * lane_count;
   WEFT_ASSERT(steps <= most_vectors, "rows end with room for so many vectors");
   if (const Item* result = streams_from_a_line_on(loop)) {

@@ -31,7 +31,7 @@ void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, V
         }
         packs_[static_cast<std::size_t>(load->result)] = {from_memory(lanes, dtype)};
       } else if (auto* compute = std::get_if<Compute>(&item)) {
-        packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(*compute, 1);
+        packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(loop, *compute, 1);
       } else {
         const auto& store = std::get<Store>(item);
         const DType dtype = program_.buffers[static_cast<std::size_t>(store.buffer)].dtype;
