@@ -13,17 +13,17 @@ class RowsInPlace {
       : program_(program), choices_(program, classes, features), machine_(machine) {}
 
   void run() {
-    std::vector<std::pair<Others*, int>> all;            // and the axis of the vectors
-    collect(program_.root, all);
-    for (auto& [others, lanes] : all) {
+    std::vector<Products> all;
+    collect(program_.root, {}, all);
+    for (auto& [others, lanes, axes] : all) {
       const Access<Load> read = only<Store, Load>(others->from, lanes);
-      if (read.array && follows(others->from, others->from_at)) {
+      if (read.array && is_within(read.array->at, axes) && follows(others->from, others->from_at)) {
         others->from_at = read.array->at;
         others->from = read.array->buffer;
         remove(*read.loop, {read.row_item, read.copy_item}, read.array->result);
       }
       const Access<Store> written = only<Load, Store>(others->to, lanes);
-      if (written.array && !row_crowds_a_set(written.array->buffer, written.array->at, others->axis, lanes) && follows(others->to, others->to_at) && touches(program_.root, written.array->buffer) == 1) {
+      if (written.array && is_within(written.array->at, axes) && !row_crowds_a_set(written.array->buffer, written.array->at, others->axis, lanes) && follows(others->to, others->to_at) && touches(program_.root, written.array->buffer) == 1) {
         others->to_at = written.array->at;
         others->to = written.array->buffer;
         remove(*written.loop, {written.row_item, written.copy_item, written.array_item}, -1);
@@ -33,6 +33,16 @@ class RowsInPlace {
   }
 
  private:
+  struct Products {
+    Others* others;
+    int lanes;                                  // the axis of the vectors
+    std::vector<int> axes;                      // of the loops around them, and their own
+  };
+  // Whether no loop around the copy, but not around the products, leads to other elements of the array.
+  static bool is_within(const std::vector<Subscript>& at, const std::vector<int>& axes) {
+    return std::all_of(at.begin(), at.end(), [&](const Subscript& s) { return s.axis < 0 || std::find(axes.begin(), axes.end(), s.axis) != axes.end(); });
+  }
+
   // A loop that moves each element of a row from, or to, the same element of an array, and the items that do.
   template <class Array> struct Access {
     Loop* loop = nullptr;
@@ -40,10 +50,15 @@ class RowsInPlace {
     std::size_t array_item = 0, row_item = 0, copy_item = 0;
   };
 
-  static void collect(Loop& loop, std::vector<std::pair<Others*, int>>& out) {
+  static void collect(Loop& loop, std::vector<int> around, std::vector<Products>& out) {
+    around.push_back(loop.var.axis);
     for (Item& item : loop.body) {
-      if (auto* inner = std::get_if<Loop>(&item)) collect(*inner, out);
-      else if (auto* others = std::get_if<Others>(&item)) out.emplace_back(others, loop.mark == Mark::lanes ? loop.var.axis : others->axis);
+      if (auto* inner = std::get_if<Loop>(&item)) {
+        collect(*inner, around, out);
+      } else if (auto* others = std::get_if<Others>(&item)) {
+        out.push_back({others, loop.mark == Mark::lanes ? loop.var.axis : others->axis, around});
+        out.back().axes.push_back(others->axis);
+      }
     }
   }
   bool follows(int row, const std::vector<Subscript>& at) const {

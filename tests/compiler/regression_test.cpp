@@ -136,6 +136,17 @@ TEST_CASE("a fold over nothing is not an empty window: where it is put is checke
   CHECK(f({Array(bool_, {0, 0})})[0].size() == 0);
 }
 
+TEST_CASE("products of others that several rows of an array take are not written to one of them in place") {
+  for (const char* text : {"graph g(%x: f32[20]) -> (%1) {\n%0: f32[i:20] = others(i) prod(%x[i])\n%1: f32[i:2,j:20] = copy(%0[j])\n}",
+                           "graph g(%x: f32[3,20]) -> (%1) {\n%0: f32[i:3,j:20] = others(j) prod(%x[i,j])\n%1: f32[i:3,j:5,k:20] = copy(%0[i,k])\n}"}) {
+    const Graph graph = parse(text);
+    const Function f = compile(graph, {.threads = 1, .executor = nullptr, .verify = true, .trace = ""});
+    Array x(f32, graph.node(graph.inputs[0]).domain.size() == 1 ? Dims{20} : Dims{3, 20});
+    for (Index k = 0; k < x.size(); ++k) x.data<float>()[k] = static_cast<float>(k % 3 + 1);
+    check_equal(f({x})[0], interpret(graph, graph.outputs, graph.inputs, {x})[0]);
+  }
+}
+
 TEST_CASE("a vector loop over a whole slice keeps nothing in rows of one unit") {
   const Graph graph = parse("graph g(%x: f64[5,n]) -> (%1) {\n%0: f64[i:5,j:n] = others(i) prod(%x[i,j])\n%1: f64[i:n] = copy(%0[1,i])\n}");
   const Function f = compile(graph, {.threads = 1, .executor = nullptr, .verify = true, .trace = ""});
