@@ -31,14 +31,14 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   const int axis = lanes.var.axis;
   relies_on_one_leaf(rows.var.axis);
   as_copies({.thin = true}, [&] { open_folds(rows, false); });       // one row of results
-  estimated_ = find_estimated(lanes);
+  const int steps = columns_at_once(outer);
+  estimated_ = find_estimated(lanes, steps);
   axis_index_[static_cast<std::size_t>(axis)] = nullptr;
   axis_index_[static_cast<std::size_t>(rows.var.axis)] = number(0);
   open_accesses(lanes);
   std::map<const void*, Value*> strides;
   for (const Item& item : lanes.body)
     if (auto* load = std::get_if<Load>(&item)) strides[&item] = stride_along(load->buffer, load->at, rows.var.axis);
-  const int steps = columns_at_once(outer);
   as_copies({.down_columns = true}, [&] {
     note_code(lanes, steps, false);
     around_lanes([&] {

@@ -237,7 +237,7 @@ class KernelEmitter : private LoopChoices {
     const Compute* compute;
     bool every_second = false;                  // of the vectors side by side
   };
-  std::vector<Estimated> find_estimated(const Loop& loop) const;
+  std::vector<Estimated> find_estimated(const Loop& loop, int steps) const;
   llvm::Value* root_by_estimate(llvm::Value* number);
   llvm::Value* quotient_by_estimate(llvm::Value* dividend, llvm::Value* divisor);
   llvm::Value* by_estimates(Op op, const std::vector<llvm::Value*>& operands);

@@ -302,7 +302,7 @@ void KernelEmitter::emit_lanes(const Loop& loop) {
   bool ordered = false;
   for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
   const bool leaves = ordered && !relies_on_one_leaf(axis);
-  estimated_ = find_estimated(loop);
+  estimated_ = find_estimated(loop, steps_of(loop));
   each_copy([&] {
     open_folds(loop, leaves);
     axis_index_[static_cast<std::size_t>(axis)] = nullptr;

@@ -13,7 +13,7 @@ namespace weft {
 using llvm::Value;
 
 // The first of those that are worth it; of the last of each kind, perhaps every second vector.
-std::vector<KernelEmitter::Estimated> KernelEmitter::find_estimated(const Loop& loop) const {
+std::vector<KernelEmitter::Estimated> KernelEmitter::find_estimated(const Loop& loop, int steps) const {
   if (register_bytes() < 64 || fast_math_) return {};
   std::vector<Estimated> roots, quotients;
   std::vector<int> made;                // values of this loop, none of which has its vectors yet
@@ -34,7 +34,7 @@ std::vector<KernelEmitter::Estimated> KernelEmitter::find_estimated(const Loop& 
     if (compute->op == Op::sqrt) roots.push_back({compute});
     if (compute->op == Op::divide && dtype == f64) quotients.push_back({compute});
   }
-  const DividerUse halves = halves_by_estimates(machine_, use, loop.weight, is_f64, steps_of(loop) > 1);
+  const DividerUse halves = halves_by_estimates(machine_, use, loop.weight, is_f64, steps > 1);
   const auto keep = [](std::vector<Estimated>& all, int halves) {
     const auto some = static_cast<std::size_t>(halves + 1) / 2;
     if (some > all.size()) return;

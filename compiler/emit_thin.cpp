@@ -28,7 +28,7 @@ void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer, const Loop
 // The same step of the loop that takes the results, which are one of each fold and vector.
 void KernelEmitter::emit_taker(const Loop& taker, Value* index, int steps, const Masks& masks) {
   const auto jam = std::exchange(jam_, {});
-  auto before = std::exchange(estimated_, find_estimated(taker));
+  auto before = std::exchange(estimated_, find_estimated(taker, steps));
   as_copies({}, [&] { emit_lane_items(taker, index, steps, masks); });
   thin_results_.clear();
   jam_ = jam;

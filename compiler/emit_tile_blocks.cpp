@@ -40,7 +40,7 @@ Value* KernelEmitter::emit_blocks_of_tiles(const Loop& outer, const Loop& lanes,
 Value* KernelEmitter::emit_tile_blocks(const Loop& outer, Range range, int elements, int vectors) {
   const Loop& lanes = *outer_of(outer).loops[0];
   Value* rest = nullptr;
-  estimated_ = find_estimated(lanes);
+  estimated_ = find_estimated(lanes, 1);
   as_copies({.tiled_by = outer.var.axis, .swept = vectors}, [&] {
     rest = emit_blocks_of_tiles(outer, lanes, range, elements, vectors, [&](Value* first, Value* index, int steps, const Masks& masks) {
       const auto one = [&](Value* vector) { emit_together(outer, first, elements, 1, nullptr, [&](const Loop& loop) { emit_tile_step(loop, vector, masks); }); };
