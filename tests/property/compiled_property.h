@@ -26,7 +26,7 @@ inline std::vector<int> comparable(const weft::Graph& graph) {
     const Node& node = graph.node(id_of(k));
     for (int p = 0; p < graph.arity(id_of(k)); ++p) {
       const int from = result[graph.operand(id_of(k), p).value];
-      const bool kept = node.kind == Kind::apply ? keeps_ulps(node.op, static_cast<std::size_t>(p)) : node.kind != Kind::recurrence;
+      const bool kept = node.kind == Kind::apply ? keeps_ulps(node.op, static_cast<std::size_t>(p)) : node.kind != Kind::recurrence && node.kind != Kind::others;   // products add up
       result[k] = std::max(result[k], from == 0 ? 0 : kept ? from : 2);
     }
     if (node.kind != Kind::apply) continue;
