@@ -72,7 +72,7 @@ RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis) {
     if (extent < 4 * fold_leaf) cost.few_leaves = 4;
   }
   if (extent < 16) cost.few_elements = 3;
-  if (extent < 16 && !is_vector_axis && use.whole > use.jumps) cost.shared_lines = 3;
+  if (extent < 16 && !is_vector_axis && use.whole > 0) cost.shared_lines = 3;
   return cost;
 }
 
@@ -181,6 +181,12 @@ int equal_parts(int vectors, Index total) {
   for (int part = static_cast<int>(std::min<Index>(vectors, total)); 2 * part > std::min<Index>(vectors, total); --part)
     if (total % part == 0) return part;
   return vectors;
+}
+
+bool picks_joined_rows(int count, std::size_t element_bytes, bool is_load, bool past_caches) {
+  if (past_caches) return count <= 8;
+  if (count == 4) return element_bytes == 1;
+  return count <= (is_load && element_bytes > 2 ? 3 : 7);
 }
 
 int elements_of_tile(int registers_each, double bytes_of_lines) {

@@ -133,6 +133,8 @@ class KernelEmitter : private LoopChoices {
 
   // emit_step.cpp
   Value* load_steps(DType dtype, Value* first, Index step, int count);
+  std::vector<Value*> load_joined(DType dtype, Value* first, int count);
+  void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches);
   Value* load_each(DType dtype, Value* at, Value* stride, Value* mask);
   void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);
   Value* lane_address(const LaneAccess& access, DType dtype, Value* index, int step);
@@ -174,6 +176,8 @@ class KernelEmitter : private LoopChoices {
   // emit_tile.cpp
   Value* emit_tiles(const Loop& outer, Range range, int elements);
   Value* load_run(DType dtype, Value* at, int count);
+  bool is_joined(const Load& load, const Loop& lanes) const;
+  bool is_joined(const Store& store, const Loop& lanes) const;
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
@@ -243,7 +247,9 @@ class KernelEmitter : private LoopChoices {
   llvm::Value* by_estimates(Op op, const std::vector<llvm::Value*>& operands);
 
   // emit_stream.cpp
+  bool is_only_written(const Store& store, int axis) const;
   bool streams(const Store& store, int axis, int lanes = lane_count) const;
+  bool streams_joined(const Store& store, int few, int axis) const;
   bool past_caches() const { return begin_lines(stream_); }
   static bool is_one_row(const Store& store, int axis);
   const Item* streams_from_a_line_on(const Loop& loop) const;

@@ -222,7 +222,7 @@ void KernelEmitter::open_accesses(const Loop& loop) {
     } else if (auto* store = std::get_if<Store>(&item)) {
       LaneAccess access = lane_access(store->buffer, store->at, axis);
       if (copies_.tiled_by >= 0 && lies_across(item, copies_.tiled_by, axis) == 1) {
-        access.stream = streams(*store, copies_.tiled_by, static_cast<int>(jam_.size()));
+        access.stream = is_joined(*store, loop) ? streams_joined(*store, copies_.tiled_by, axis) : streams(*store, copies_.tiled_by, static_cast<int>(jam_.size()));
       } else {
         access.stream = streams(*store, axis);
         past_caches |= access.stream;

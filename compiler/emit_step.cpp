@@ -58,6 +58,41 @@ Value* KernelEmitter::load_steps(DType dtype, Value* first, Index step, int coun
   return gathered(b_, std::move(parts));
 }
 
+// Rows of `count` elements without gaps -> vector k holds element k of sixteen rows. The rows are whole vectors.
+std::vector<Value*> KernelEmitter::load_joined(DType dtype, Value* first, int count) {
+  llvm::Type* type = memory_type(context_, dtype, lane_count);
+  std::vector<Value*> whole, columns;
+  for (int part = 0; part < count; ++part)
+    whole.push_back(b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(type, first, static_cast<std::uint64_t>(part)), llvm::Align(size_of(dtype))));
+  for (int k = 0; k < count; ++k) {
+    std::vector<Picks> parts;
+    for (int part = 0; part < count; ++part) {
+      Picks picks{whole[static_cast<std::size_t>(part)], {}};
+      for (int row = 0; row < lane_count; ++row) picks.lanes.push_back((row * count + k) / lane_count == part ? (row * count + k) % lane_count : -1);
+      parts.push_back(std::move(picks));
+    }
+    columns.push_back(gathered(b_, std::move(parts)));
+  }
+  return columns;
+}
+
+// The reverse.
+void KernelEmitter::store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches) {
+  const auto count = static_cast<int>(columns.size());
+  llvm::Type* type = columns[0]->getType();
+  for (int part = 0; part < count; ++part) {
+    std::vector<Picks> parts;
+    for (int k = 0; k < count; ++k) {
+      Picks picks{columns[static_cast<std::size_t>(k)], {}};
+      for (int lane = 0; lane < lane_count; ++lane) picks.lanes.push_back((part * lane_count + lane) % count == k ? (part * lane_count + lane) / count : -1);
+      parts.push_back(std::move(picks));
+    }
+    Value *at = b_.CreateConstGEP1_64(type, first, static_cast<std::uint64_t>(part)), *value = gathered(b_, std::move(parts));
+    if (past_caches) store_past_caches(value, at);
+    else b_.CreateAlignedStore(value, at, llvm::Align(size_of(dtype)));
+  }
+}
+
 // Lanes one by one, at any stride; with a mask as many as it has, by way of memory.
 Value* KernelEmitter::load_each(DType dtype, Value* at, Value* stride, Value* mask) {
   llvm::Type *element = memory_type(context_, dtype, 1), *type = memory_type(context_, dtype, lane_count);

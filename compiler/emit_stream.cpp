@@ -28,16 +28,31 @@ bool KernelEmitter::is_one_row(const Store& store, int axis) {
   return std::all_of(store.at.begin(), store.at.end(), [&](const Subscript& s) { return s.axis == axis ? s.step == 1 && s.start.is(0) : s.axis < 0 && s.start.is(0); });
 }
 
+// A result of which a loop over the axis writes whole vectors, and which nothing reads.
+bool KernelEmitter::is_only_written(const Store& store, int axis) const {
+  return program_.buffers[static_cast<std::size_t>(store.buffer)].place == Place::result && lies_along(store.buffer, store.at, axis) && !is_loaded(program_.root, store.buffer);
+}
+
 // Vectors of `lanes` elements that are whole cache lines: the array starts a line, so do its rows if it has several, and vectors start at
 // multiples of their length.
 bool KernelEmitter::streams(const Store& store, int axis, int lanes) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
-  if (!past_caches()) return false;
+  if (!past_caches() || !is_only_written(store, axis) || lanes * size_of(buffer.dtype) % line_bytes != 0) return false;
   if (stream_ == PastCaches::single_rows && !is_one_row(store, axis)) return false;
-  if (buffer.place != Place::result || !lies_along(store.buffer, store.at, axis) || lanes * size_of(buffer.dtype) % line_bytes != 0 || is_loaded(program_.root, store.buffer)) return false;
   for (const Subscript& s : store.at)
     if (s.axis == axis && (s.step != 1 || !s.start.is(0))) return false;
   return !program_.is_tiled(axis) || (program_.unit % lanes == 0 && program_.block % lanes == 0);
+}
+
+// The same of sixteen rows of few elements at a time, which are as many whole vectors.
+bool KernelEmitter::streams_joined(const Store& store, int few, int axis) const {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
+  if (!past_caches() || !is_only_written(store, few) || lane_count * size_of(buffer.dtype) % line_bytes != 0) return false;
+  for (const Subscript& s : store.at) {
+    const bool is_walked = s.axis == few || s.axis == axis;
+    if (!s.start.is(0) || (stream_ == PastCaches::single_rows && !is_walked && s.axis >= 0)) return false;
+  }
+  return !program_.is_tiled(axis) || (program_.unit % lane_count == 0 && program_.block % lane_count == 0);
 }
 
 // The one result of a loop that walks all of it as one row, where that begins within a line: the loop goes from the next line on, and its
@@ -56,8 +71,8 @@ const Item* KernelEmitter::streams_from_a_line_on(const Loop& loop) const {
   const auto& store = std::get<Store>(*only);
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
   const auto bytes = static_cast<Index>(size_of(buffer.dtype));
-  if (buffer.place != Place::result || !lies_along(store.buffer, store.at, loop.var.axis) || lane_count * bytes % line_bytes != 0 || masks_by_branches(buffer.dtype)) return nullptr;
-  return is_one_row(store, loop.var.axis) && !is_loaded(program_.root, store.buffer) ? only : nullptr;
+  if (lane_count * bytes % line_bytes != 0 || masks_by_branches(buffer.dtype)) return nullptr;
+  return is_one_row(store, loop.var.axis) && is_only_written(store, loop.var.axis) ? only : nullptr;
 }
 
 // Of short bodies, the ends are masked vectors, emitted once; long ones are emitted once for everything.

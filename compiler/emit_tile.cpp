@@ -7,6 +7,7 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "cost_model.h"
 #include "emit_kernel.h"
 #include "transpose.h"
 
@@ -50,6 +51,18 @@ Value* KernelEmitter::load_run(DType dtype, Value* at, int count) {
   return b_.CreateMaskedLoad(type, at, llvm::Align(size_of(dtype)), llvm::ConstantVector::get(there), llvm::PoisonValue::get(type));
 }
 
+// Whether all elements of few are worked on, and rows of them that have no gaps go as whole vectors.
+bool KernelEmitter::is_joined(const Load& load, const Loop& lanes) const {
+  if (!copies_.thin || !joins(load.buffer, load.at, copies_.tiled_by, lanes.var.axis)) return false;
+  return picks_joined_rows(static_cast<int>(jam_.size()), size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype), true, false);
+}
+
+bool KernelEmitter::is_joined(const Store& store, const Loop& lanes) const {
+  if (!copies_.thin || !joins(store.buffer, store.at, copies_.tiled_by, lanes.var.axis)) return false;
+  return picks_joined_rows(static_cast<int>(jam_.size()), size_of(program_.buffers[static_cast<std::size_t>(store.buffer)].dtype), false,
+                           streams_joined(store, copies_.tiled_by, lanes.var.axis));
+}
+
 // Before the copies of a vector step.
 void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
   if (copies_.tiled_by < 0) return;
@@ -60,6 +73,12 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
     const LaneAccess& access = (step > 0 ? jam_.front() : jam_.back()).accesses.at(&item);
     const auto width = static_cast<int>(jam_.size());
+    if (!part_ && is_joined(*load, lanes)) {
+      Value* first = row_at(nullptr, access, index, 0);
+      if (past_caches()) fetch_lines(first, number(thin_bytes_ahead), lane_count * width * static_cast<Index>(size_of(dtype)), true);
+      tiles_[&item] = load_joined(dtype, first, width);
+      continue;
+    }
     std::vector<Value*> rows;
     Value* at = nullptr;
     Value* const ahead = b_.CreateMul(access.lane_stride, number((copies_.swept ? copies_.swept : tiles_ahead) * lane_count));
@@ -88,7 +107,13 @@ void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
     const int direction = lies_across(item, copies_.tiled_by, lanes.var.axis);
     if (direction < 0) std::reverse(columns.begin(), columns.end());
     const LaneAccess& access = (direction > 0 ? jam_.front() : jam_.back()).accesses.at(key);
-    store_rows(rows_of(b_, columns, register_bytes()), access, program_.buffers[static_cast<std::size_t>(std::get<Store>(item).buffer)].dtype, index);
+    const auto& store = std::get<Store>(item);
+    const DType dtype = program_.buffers[static_cast<std::size_t>(store.buffer)].dtype;
+    if (!part_ && is_joined(store, lanes)) {
+      store_joined(columns, row_at(nullptr, access, index, 0), dtype, access.stream);
+      continue;
+    }
+    store_rows(rows_of(b_, columns, register_bytes()), access, dtype, index);
   }
   tile_stores_.clear();
 }

@@ -47,7 +47,8 @@ bool LoopChoices::permutes_bytes() const { return has_feature("+avx512vbmi"); }
 StrideClass LoopChoices::class_of(const Buffer& buffer, std::size_t dim) const {
   if (buffer.place == Place::argument || buffer.place == Place::result)
     if (auto found = classes_.find(buffer.node); found != classes_.end()) return found->second[dim];
-  return dim == (buffer.order == Order::c ? buffer.extents.size() - 1 : 0) ? StrideClass::unit : StrideClass::other;
+  const std::size_t from_fastest = buffer.order == Order::c ? buffer.extents.size() - 1 - dim : dim;
+  return from_fastest == 0 ? StrideClass::unit : from_fastest == 1 ? StrideClass::joined : StrideClass::other;
 }
 
 // How far neighbours along the axis are apart.

@@ -66,6 +66,9 @@ class LoopChoices {
   bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it
   bool fits_one_leaf(int axis) const;           // of a fold
   int lies_across(const Item& item, int outer, int lanes) const;
+  // Whether the loop over few elements runs through all of the array's fastest dimension, and neighbours of the vector loop follow each other
+  // without a gap: sixteen of them are whole vectors.
+  bool joins(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;
   // Whether so many neighbours along the axis lie in more lines of one set of the first level than that has ways; in the call that compiles,
   // of an array without gaps.
   bool crowds_a_set(int buffer, const std::vector<Subscript>& at, int axis, Index neighbours, double ways) const;

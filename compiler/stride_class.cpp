@@ -9,11 +9,17 @@ std::vector<StrideClass> stride_classes(const Dims& strides, const Dims& shape) 
   Index fastest = longest_step;
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] > 1 && strides[d] != 0) fastest = std::min(fastest, std::abs(strides[d]));
+  const auto follows_fastest = [&](Index stride) {
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] > 1 && strides[d] == 1) return stride == shape[d];
+    return false;
+  };
+  const auto class_of = [&](Index stride) {
+    if (stride >= -fastest && stride <= fastest) return static_cast<StrideClass>(stride);
+    return follows_fastest(stride) ? StrideClass::joined : StrideClass::other;
+  };
   std::vector<StrideClass> classes;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    const bool known = strides[d] >= -fastest && strides[d] <= fastest;
-    classes.push_back(shape[d] <= 1 ? StrideClass::unit : known ? static_cast<StrideClass>(strides[d]) : StrideClass::other);
-  }
+  for (std::size_t d = 0; d < shape.size(); ++d) classes.push_back(shape[d] <= 1 ? StrideClass::unit : class_of(strides[d]));
   return classes;
 }
 
@@ -24,6 +30,6 @@ StrideClass times(StrideClass stride, Index factor) {
   return step >= -longest_step && step <= longest_step ? static_cast<StrideClass>(step) : StrideClass::other;
 }
 
-char letter_of(StrideClass stride) { return "DCBrzubcd*"[static_cast<int>(stride) + longest_step]; }
+char letter_of(StrideClass stride) { return "DCBrzubcd*j"[static_cast<int>(stride) + longest_step]; }
 
 }  // namespace weft

@@ -33,6 +33,18 @@ int LoopChoices::lies_across(const Item& item, int outer, int lanes) const {
   return 0;
 }
 
+bool LoopChoices::joins(int number_of_buffer, const std::vector<Subscript>& at, int few, int lanes) const {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  const Extent& extent = program_.axes[static_cast<std::size_t>(few)].extent;
+  if (buffer.place == Place::row || !extent.is_number()) return false;
+  bool is_whole = false, follows = false;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    if (at[d].axis == few) is_whole = at[d].step == 1 && at[d].start.is(0) && buffer.extents[d].is(extent.constant()) && class_of(buffer, d) == StrideClass::unit;
+    if (at[d].axis == lanes) follows = at[d].step == 1 && at[d].period == 0 && class_of(buffer, d) == StrideClass::joined;
+  }
+  return is_whole && follows;
+}
+
 // Sixteen copies of a small body. States of scans go from copy to copy in registers; folds over this loop whose values have rows are
 // emit_jam's.
 bool LoopChoices::is_tiled(const Outer& outer) const {

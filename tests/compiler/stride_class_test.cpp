@@ -20,7 +20,7 @@ std::string letters(const Dims& strides, const Dims& shape) {
 
 TEST_CASE("small steps are known along the fastest axis alone; axes of extent 1 say nothing") {
   CHECK(letters({}, {}) == "");
-  CHECK(letters({30, 1}, {10, 30}) == "*u");
+  CHECK(letters({32, 1}, {10, 30}) == "*u");
   CHECK(letters({30, -1}, {10, 30}) == "*r");
   CHECK(letters({60, 2}, {10, 30}) == "*b");
   CHECK(letters({60, -2}, {10, 30}) == "*B");
@@ -28,10 +28,20 @@ TEST_CASE("small steps are known along the fastest axis alone; axes of extent 1 
   CHECK(letters({-4, 120}, {30, 10}) == "D*");
   CHECK(letters({120, 5}, {10, 24}) == "**");
   CHECK(letters({0, 4}, {10, 24}) == "zd");
-  CHECK(letters({4, 1}, {3000, 4}) == "*u");         // rows of four elements
   CHECK(letters({4, 2}, {3000, 2}) == "*b");
   CHECK(letters({4, 1}, {3000, 1}) == "du");
   CHECK(letters({7, 2}, {1, 1}) == "uu");
+}
+
+TEST_CASE("the axis that follows the fastest without a gap is known") {
+  CHECK(letters({30, 1}, {10, 30}) == "ju");
+  CHECK(letters({4, 1}, {3000, 4}) == "ju");         // rows of four elements
+  CHECK(letters({3840, 3, 1}, {720, 1280, 3}) == "*ju");
+  CHECK(letters({1, 10}, {10, 30}) == "uj");
+  CHECK(letters({30, 1, 3}, {5, 3, 10}) == "*uj");
+  CHECK(letters({-4, 1}, {3000, 4}) == "*u");
+  CHECK(letters({6, 2}, {3000, 3}) == "*b");         // of step 1 alone
+  CHECK(letters({30, 30, 1}, {10, 1, 30}) == "juu");
 }
 
 TEST_CASE("steps of steps multiply while they are small") {
@@ -44,12 +54,15 @@ TEST_CASE("steps of steps multiply while they are small") {
   CHECK(times(StrideClass::unit, 5) == StrideClass::other);
   CHECK(times(StrideClass::other, 0) == StrideClass::other);
   CHECK(times(StrideClass::other, 1) == StrideClass::other);
+  CHECK(times(StrideClass::joined, 1) == StrideClass::joined);
+  CHECK(times(StrideClass::joined, -1) == StrideClass::other);
+  CHECK(times(StrideClass::joined, 2) == StrideClass::other);
   CHECK(times(StrideClass::zero, 1000) == StrideClass::zero);
 }
 
 TEST_CASE("every class has a letter of its own") {
-  std::set<char> letters{letter_of(StrideClass::other)};
+  std::set<char> letters{letter_of(StrideClass::other), letter_of(StrideClass::joined)};
   for (Index step = -longest_step; step <= longest_step; ++step) letters.insert(letter_of(static_cast<StrideClass>(step)));
-  CHECK(letters.size() == 2 * longest_step + 2);
+  CHECK(letters.size() == 2 * longest_step + 3);
   for (char letter : letters) CHECK((letter < '0' || letter > '9'));         // digits of a key are axes
 }

@@ -1,0 +1,91 @@
+// Rows of a few elements that follow each other without a gap, such as the channels of pixels, are read and written by whole vectors: the
+// interpreter's bits, no byte beyond the array, and row by row where they do have gaps.
+#include <weft/weft.h>
+
+#if defined(__linux__)
+#include "bits.h"
+#include "guarded.h"
+
+using namespace weft;
+
+namespace {
+
+Array counted(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 37 % 113); });
+}
+
+bool has_rows_of(const Function& f, Index few) { return f.llvm().find(concat("store <", few, " x ")) != std::string::npos || f.llvm().find(concat("load <", few, " x ")) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("planes to pixels and back, for every element size, number of channels and width of registers") {
+  for (const DType dtype : {u8, f16, f32, f64})
+    for (const Index few : {2, 3, 4, 5, 7, 8, 9})
+      for (const bool to_planes : {false, true})
+        for (const int lanes : {0, 8, 4}) {
+          CAPTURE(dtype);
+          CAPTURE(few);
+          CAPTURE(to_planes);
+          CAPTURE(lanes);
+          Graph g;
+          const Expr x = g.input("x", dtype, to_planes ? Shape{"n", few} : Shape{few, "n"}), y = transpose(x) + x.graph().constant(dtype, {}, {1});
+          const Function f = compile({y}, {x}, {.threads = 2, .lanes = lanes, .verify = true});
+          for (const Index n : {4096, 1, 15, 16, 17, 100, 1040}) {
+            const Array values = counted(dtype, to_planes ? Dims{n, few} : Dims{few, n});
+            for (const bool at_end : {false, true}) same_bits(f, {guarded(values, at_end)});
+          }
+        }
+}
+
+TEST_CASE("rows of three are whole vectors where they have no gaps, and rows where they have") {
+  Graph g;
+  const Expr x = g.input("x", f32, {3, "n"}), y = transpose(x) * 2;
+  const Function f = compile({y}, {x}, {.threads = 1, .verify = true});
+  const Array values = counted(f32, {3, 1024});
+  Array joined(f32, {1024, 3}), gaps(f32, {1024, 5});
+  f.run({values}, {joined});
+  CHECK_FALSE(has_rows_of(f, 3));
+  gaps.fill(Scalar::of(f32, 77.0));
+  const Array within = gaps.slice(1, 1, 3);
+  f.run({values}, {within});
+  CHECK(has_rows_of(f, 3));
+  CHECK(difference(within, joined) == "");
+  for (Index row = 0; row < 1024; ++row)
+    for (const Index beside : {0, 4}) CHECK(gaps.at<float>({row, beside}) == 77);
+}
+
+TEST_CASE("some channels of more, channels backwards and pixels backwards are read row by row") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 4});
+  for (const Expr& part : {x.slice({{}, {0, 3}}), x.slice({{}, {1, {}}}), flip(x, {1}), flip(x, {0}), x.slice({{{}, {}, 2}})}) {
+    const Function f = compile({transpose(part) * 2}, {x}, {.threads = 2, .verify = true});
+    for (const Index n : {2048, 30, 1}) same_bits(f, {counted(f32, {n, 4})});
+  }
+}
+
+TEST_CASE("folds over the channels read whole pixels, and what follows them has the same bits") {
+  for (const DType dtype : {u8, f32, f64})
+    for (const Index few : {2, 3, 6}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"h", "w", few}), gain = g.input("gain", f32, {few}), v = cast(x, f32) * gain;
+      const Function f = compile({sum(v, -1), max(v, -1)}, {x, gain}, {.threads = 2, .verify = true});
+      for (const Dims& shape : {Dims{64, 64, few}, Dims{1, 5, few}, Dims{7, 33, few}}) same_bits(f, {counted(dtype, shape), near_one(f32, {few})});
+    }
+}
+
+TEST_CASE("pixels of floats go past the caches, those of an image and not of a part of one") {
+  for (const Index few : {2, 3, 4, 8}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {few, "h", "w"}), y = permute_dims(x, {1, 2, 0}) * 2;
+    const Function f = compile({y}, {x}, {.threads = 2, .cache_bytes = 1, .verify = true});
+    const auto streams = [&] { return f.llvm().find("!nontemporal") != std::string::npos; };
+    for (const Dims& shape : {Dims{few, 32, 64}, Dims{few, 3, 5}, Dims{few, 31, 33}}) same_bits(f, {counted(f32, shape)});
+    const Array values = counted(f32, {few, 32, 64}), image = Array::empty(f32, {32, 64, few}), large = Array::empty(f32, {32, 66, few});
+    f.run({values}, {image});
+    CHECK(streams());
+    f.run({values}, {large.slice(1, 0, 64)});
+    CHECK_FALSE(streams());
+    CHECK(difference(large.slice(1, 0, 64), image) == "");
+  }
+}
+#endif
