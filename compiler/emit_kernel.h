@@ -133,6 +133,9 @@ class KernelEmitter : private LoopChoices {
 
   // emit_step.cpp
   Value* load_steps(DType dtype, Value* first, Index step, int count);
+  Value* column_of_rows(const std::vector<Value*>& rows, int k);
+  std::vector<Value*> load_rows(DType dtype, Value* first, int count);
+  Value* load_column(DType dtype, Value* at, Index count, Index column);
   std::vector<Value*> load_joined(DType dtype, Value* first, int count);
   void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches);
   Value* load_each(DType dtype, Value* at, Value* stride, Value* mask);

@@ -23,6 +23,7 @@ struct LaneAccess {
   llvm::Value *source = nullptr, *source_stride = nullptr;    // of a row's source: the next line, how far that moves along the lanes
   Index period = 0;                     // > 0: of so many elements, over and over
   StrideClass lane = StrideClass::unit;
+  Index column = -1;                    // of rows as long as the step, without gaps: which element of each is read, if it is known
   bool stream = false;                  // whole vectors are stored past the caches
   const std::vector<llvm::AllocaInst*>* cells = nullptr;   // its vectors, if they stay in registers
   bool own = false;                     // memory of this loop's own, longer than its elements: moved in whole vectors, always

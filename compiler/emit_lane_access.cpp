@@ -29,6 +29,7 @@ LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Su
   }
   access.base = address(number_of_buffer, at, axis);
   access.lane = lane_class(number_of_buffer, at, axis);
+  if (is_known(access.lane)) access.column = column_of(number_of_buffer, at, axis).value_or(-1);
   for (std::size_t d = 0; d < at.size(); ++d) {
     if (at[d].axis != axis) continue;
     access.lane_stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
@@ -124,7 +125,7 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
   if (is_known(access.lane) && !mask) {
     Value* first = lane_address(access, dtype, index, step);
     fetch_beside(access, dtype, first, index, step);
-    return from_memory(load_steps(dtype, first, step_of(access.lane), lane_count), dtype);
+    return from_memory(access.column >= 0 ? load_column(dtype, first, step_of(access.lane), access.column) : load_steps(dtype, first, step_of(access.lane), lane_count), dtype);
   }
   if (is_dense(access.lane)) {
     const bool backwards = access.lane == StrideClass::reversed;

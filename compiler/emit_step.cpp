@@ -58,22 +58,37 @@ Value* KernelEmitter::load_steps(DType dtype, Value* first, Index step, int coun
   return gathered(b_, std::move(parts));
 }
 
-// Rows of `count` elements without gaps -> vector k holds element k of sixteen rows. The rows are whole vectors.
-std::vector<Value*> KernelEmitter::load_joined(DType dtype, Value* first, int count) {
-  llvm::Type* type = memory_type(context_, dtype, lane_count);
-  std::vector<Value*> whole, columns;
-  for (int part = 0; part < count; ++part)
-    whole.push_back(b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(type, first, static_cast<std::uint64_t>(part)), llvm::Align(size_of(dtype))));
-  for (int k = 0; k < count; ++k) {
-    std::vector<Picks> parts;
-    for (int part = 0; part < count; ++part) {
-      Picks picks{whole[static_cast<std::size_t>(part)], {}};
-      for (int row = 0; row < lane_count; ++row) picks.lanes.push_back((row * count + k) / lane_count == part ? (row * count + k) % lane_count : -1);
-      parts.push_back(std::move(picks));
-    }
-    columns.push_back(gathered(b_, std::move(parts)));
+// Rows of `count` elements without gaps -> element k of sixteen rows. The rows are whole vectors.
+Value* KernelEmitter::column_of_rows(const std::vector<Value*>& rows, int k) {
+  const auto count = static_cast<int>(rows.size());
+  std::vector<Picks> parts;
+  for (int part = 0; part < count; ++part) {
+    Picks picks{rows[static_cast<std::size_t>(part)], {}};
+    for (int row = 0; row < lane_count; ++row) picks.lanes.push_back((row * count + k) / lane_count == part ? (row * count + k) % lane_count : -1);
+    parts.push_back(std::move(picks));
   }
+  return gathered(b_, std::move(parts));
+}
+
+std::vector<Value*> KernelEmitter::load_rows(DType dtype, Value* first, int count) {
+  llvm::Type* type = memory_type(context_, dtype, lane_count);
+  std::vector<Value*> rows;
+  for (int part = 0; part < count; ++part)
+    rows.push_back(b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(type, first, static_cast<std::uint64_t>(part)), llvm::Align(size_of(dtype))));
+  return rows;
+}
+
+std::vector<Value*> KernelEmitter::load_joined(DType dtype, Value* first, int count) {
+  const std::vector<Value*> rows = load_rows(dtype, first, count);
+  std::vector<Value*> columns;
+  for (int k = 0; k < count; ++k) columns.push_back(column_of_rows(rows, k));
   return columns;
+}
+
+// Of such rows one element each, where the first lies at `at`: what other loads of these rows load, so that they share it.
+Value* KernelEmitter::load_column(DType dtype, Value* at, Index count, Index column) {
+  Value* first = b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), at, static_cast<std::uint64_t>(-column));
+  return column_of_rows(load_rows(dtype, first, static_cast<int>(count)), static_cast<int>(column));
 }
 
 // The reverse.

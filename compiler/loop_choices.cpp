@@ -56,7 +56,31 @@ StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subs
   StrideClass found = StrideClass::zero;
   for (std::size_t d = 0; d < at.size(); ++d)
     if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffers[static_cast<std::size_t>(number_of_buffer)], d), at[d].step);
-  return found;
+  if (found != StrideClass::joined) return found;
+  const auto row = row_of(number_of_buffer);
+  return row && *row <= longest_step ? static_cast<StrideClass>(*row) : StrideClass::other;
+}
+
+// How long the fastest dimension of an array is, if that is known. A row of scratch may be longer than its extents say.
+std::optional<Index> LoopChoices::row_of(int number_of_buffer) const {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  if (buffer.place != Place::argument && buffer.place != Place::result && buffer.place != Place::temporary) return {};
+  for (std::size_t d = 0; d < buffer.extents.size(); ++d)
+    if (class_of(buffer, d) == StrideClass::unit && !buffer.extents[d].is(1)) return buffer.extents[d].is_number() ? std::optional(buffer.extents[d].constant()) : std::nullopt;
+  return {};
+}
+
+// Which element of each row a loop over rows without gaps reads, where it reads the same of all.
+std::optional<Index> LoopChoices::column_of(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  bool is_joined = false;
+  std::optional<Index> column;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    const StrideClass stride = class_of(buffer, d);
+    if (at[d].axis == axis) is_joined = stride == StrideClass::joined && at[d].step == 1;
+    else if (stride == StrideClass::unit && !buffer.extents[d].is(1) && at[d].axis < 0 && at[d].start.is_number()) column = at[d].start.constant();
+  }
+  return is_joined && row_of(number_of_buffer) ? column : std::nullopt;
 }
 
 // How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a

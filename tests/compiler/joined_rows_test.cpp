@@ -63,6 +63,27 @@ TEST_CASE("some channels of more, channels backwards and pixels backwards are re
   }
 }
 
+TEST_CASE("single channels of pixels come from whole pixels, whose loads they share") {
+  for (const DType dtype : {u8, f16, f32, f64})
+    for (const Index few : {2, 3, 4, 5})
+      for (const int lanes : {0, 8}) {
+        CAPTURE(dtype);
+        CAPTURE(few);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", few}), y = g.input("y", dtype, {"n", few});
+        const auto channel = [](const Expr& of, Index k) { return of.slice({{}, k}); };
+        const Function f = compile({channel(x, few - 1) + channel(y, 0), channel(x, 0) * channel(y, 1), stack({channel(x, 1), channel(y, few - 1)}, 1)}, {x, y},
+                                   {.threads = 2, .lanes = lanes, .verify = true});
+        for (const Index n : {4096, 1, 15, 16, 17, 100})
+          for (const bool at_end : {false, true}) same_bits(f, {guarded(counted(dtype, {n, few}), at_end), guarded(counted(dtype, {n, few}), at_end)});
+      }
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 3}), sum = x.slice({{}, 0}) * 0.25f + x.slice({{}, 2});
+  const Function f = compile({sum}, {x}, {.threads = 1, .verify = true});
+  same_bits(f, {counted(f32, {1024, 3})});
+  CHECK(f.llvm().find("gather") == std::string::npos);
+}
+
 TEST_CASE("folds over the channels read whole pixels, and what follows them has the same bits") {
   for (const DType dtype : {u8, f32, f64})
     for (const Index few : {2, 3, 6}) {
