@@ -45,10 +45,11 @@ struct Costs {
           access.push_back({map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)], strides[d] * map[d].step, times(classes[d], map[d].step), volume});
         add(nest, access, own);
       }
-      if (schedule.stored[placed.node.value] && node.kept == static_cast<int>(node.domain.size())) {
+      if (schedule.stored[placed.node.value]) {
         const Dims strides = strides_of(graph, hints, placed.node);
+        const double kept = volume_of(placed.axes, nest.axes, static_cast<std::size_t>(node.kept));
         std::vector<Along> access;
-        for (std::size_t d = 0; d < strides.size(); ++d) access.push_back({placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? volume : store_in_loads(in_blocks) * volume});
+        for (std::size_t d = 0; d < strides.size(); ++d) access.push_back({placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? kept : store_in_loads(in_blocks) * kept});
         add(nest, access, own);
       }
       uses.add(hints.machine, placed.axes, own);

@@ -6,6 +6,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "jit.h"
+#include "join_results.h"
 #include "keep_transposed.h"
 #include "rows_in_place.h"
 #include "stage_across.h"
@@ -59,6 +60,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   for (const Nest& nest : variant->schedule.nests) {
     programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
     use_rows_in_place(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
+    join_results(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     stage_across(programs.back(), variant->classes, host_features(options.lanes), hints.machine, begin_lines(hints.stream));
     keep_transposed(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     if (options.verify) verify(programs.back());

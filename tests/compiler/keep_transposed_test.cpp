@@ -101,3 +101,18 @@ TEST_CASE("an array that does not lie across is read where it is") {
   CHECK(f.program().find("(%x)") == std::string::npos);
   CHECK(count(f.program(), "= load %x[") >= 2);
 }
+
+TEST_CASE("what an outer loop would read again for each of its elements is transposed before it") {
+  Graph g;
+  const Expr p = g.input("p", f32, {"n", 6}), r = g.input("r", f32, {5, 6});
+  const Function f = compile({sum(expand_dims(p, 1) * r, 2)}, {p, r}, {.threads = 2, .verify = true});
+  for (const Index n : {4096, 100, 1}) same_bits(f, {counted(f32, {n, 6}), counted(f32, {5, 6})});
+  same_bits(f, {counted(f32, {4096, 6}), counted(f32, {5, 6})});
+  const std::string program = f.program();
+  CHECK(count(program, "= load %p[") == 1);
+  CHECK(program.find("= load %p[") < program.find("serial j"));
+  for (const auto& outputs : {std::vector<Expr>{sum(expand_dims(p, 1) * r, 2), p * 2}, {sum(expand_dims(p, 1) * r, 2) + sum(p, 1, true)}}) {
+    const Function more = compile(outputs, {p, r}, {.threads = 2, .verify = true});
+    for (const Index n : {4096, 33}) same_bits(more, {counted(f32, {n, 6}), counted(f32, {5, 6})});
+  }
+}

@@ -1,0 +1,67 @@
+// Results of a few elements side by side, written by loops over them that do not run in registers: kept in rows, written as whole rows; the
+// interpreter's bits.
+#include <weft/weft.h>
+
+#include "bits.h"
+
+using namespace weft;
+
+namespace {
+
+bool scatters(const Function& f) { return f.llvm().find("scatter") != std::string::npos; }
+
+// p[n,k] times r[m,k]: each point of k numbers becomes one of m.
+Expr transformed(const Expr& p, const Expr& r) { return sum(expand_dims(p, 1) * r, 2); }
+
+}  // namespace
+
+TEST_CASE("points times a small matrix") {
+  for (const DType dtype : {f32, f64, f16})
+    for (const Index from : {2, 3, 4, 6})
+      for (const Index to : {2, 3, 5, 8}) {
+        CAPTURE(dtype);
+        CAPTURE(from);
+        CAPTURE(to);
+        Graph g;
+        const Expr p = g.input("p", dtype, {"n", from}), r = g.input("r", dtype, {to, from});
+        const Function f = compile({transformed(p, r)}, {p, r}, {.threads = 2, .verify = true});
+        for (const Index n : {4096, 1, 15, 16, 17, 512, 1040, 5000}) same_bits(f, {uneven(dtype, {n, from}), near_one(dtype, {to, from})});
+      }
+  Graph g;
+  const Expr p = g.input("p", f32, {"n", 3}), r = g.input("r", f32, {3, 3});
+  const Function f = compile({transformed(p, r)}, {p, r}, {.threads = 1, .verify = true});
+  for (const Index n : {64, 4096}) {
+    same_bits(f, {uneven(f32, {n, 3}), near_one(f32, {3, 3})});
+    CHECK_FALSE(scatters(f));
+  }
+}
+
+TEST_CASE("long functions of each channel") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"h", "w", 3}), gain = g.input("gain", f32, {3});
+  const Expr y = erf(pow(abs(x) + 0.25f, gain)) * tanh(x * gain) + lgamma(abs(x) + 1) * sin(x) - pow(gain + 2, x * 0.1f) * cos(x);
+  const Function whole = compile({permute_dims(y, {2, 0, 1})}, {x, gain}, {.threads = 2, .verify = true}), pixels = compile({y + x}, {x, gain}, {.threads = 2, .verify = true});
+  for (const Function* f : {&whole, &pixels})
+    for (const Dims& shape : {Dims{32, 64, 3}, Dims{1, 1, 3}, Dims{5, 7, 3}}) same_bits(*f, {uneven(f32, shape), near_one(f32, {3})});
+}
+
+TEST_CASE("results that are read again, and several of them") {
+  Graph g;
+  const Expr p = g.input("p", f32, {"n", 4}), r = g.input("r", f32, {3, 4}), t = transformed(p, r);
+  for (const auto& outputs : {std::vector<Expr>{t, sum(t, 0)}, {t, t * 2}, {t, sqrt(sum(t * t, 1))}, {t, transpose(t)}, {cumulative_sum(t, 0)}, {flip(t, {0})}, {t / sum(abs(t), 1, true)}}) {
+    const Function f = compile(outputs, {p, r}, {.threads = 2, .verify = true});
+    for (const Index n : {2048, 100, 1}) same_bits(f, {uneven(f32, {n, 4}), near_one(f32, {3, 4})});
+  }
+}
+
+TEST_CASE("results in rows with gaps are written as before") {
+  Graph g;
+  const Expr p = g.input("p", f32, {"n", 3}), r = g.input("r", f32, {3, 3});
+  const Function f = compile({transformed(p, r)}, {p, r}, {.threads = 2, .verify = true});
+  const Array points = uneven(f32, {600, 3}), matrix = near_one(f32, {3, 3}), expected = f({points, matrix})[0];
+  Array wide(f32, {600, 4});
+  wide.fill(Scalar::of(f32, 77.0));
+  f.run({points, matrix}, {wide.slice(1, 0, 3)});
+  CHECK(difference(wide.slice(1, 0, 3), expected) == "");
+  for (Index k = 0; k < 600; ++k) CHECK(wide.at<float>({k, 3}) == 77);
+}
