@@ -47,7 +47,7 @@ struct Costs {
       }
       if (schedule.stored[placed.node.value]) {
         const Dims strides = strides_of(graph, hints, placed.node);
-        const double kept = volume_of(placed.axes, nest.axes, static_cast<std::size_t>(node.kept));
+        const double kept = std::min(volume, volume_of(placed.axes, nest.axes, static_cast<std::size_t>(node.kept)));
         std::vector<Along> access;
         for (std::size_t d = 0; d < strides.size(); ++d) access.push_back({placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? kept : store_in_loads(in_blocks) * kept});
         add(nest, access, own);

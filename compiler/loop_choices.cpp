@@ -58,7 +58,7 @@ StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subs
     if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffers[static_cast<std::size_t>(number_of_buffer)], d), at[d].step);
   if (found != StrideClass::joined) return found;
   const auto row = row_of(number_of_buffer);
-  return row && *row <= longest_step ? static_cast<StrideClass>(*row) : StrideClass::other;
+  return row && *row > 0 && *row <= longest_step ? static_cast<StrideClass>(*row) : StrideClass::other;
 }
 
 // How long the fastest dimension of an array is, if that is known. A row of scratch may be longer than its extents say.

@@ -84,6 +84,14 @@ TEST_CASE("single channels of pixels come from whole pixels, whose loads they sh
   CHECK(f.llvm().find("gather") == std::string::npos);
 }
 
+TEST_CASE("no channels and no pixels") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 0}), y = g.input("y", f32, {"n", 3});
+  const Function none = compile({x * 2, sum(x, 1)}, {x}, {.threads = 1, .verify = true}), few = compile({transpose(y) * 2, y.slice({{}, 1}), sum(y, 1)}, {y}, {.threads = 1, .verify = true});
+  for (const Index n : {0, 1, 40}) same_bits(none, {Array(f32, {n, 0})});
+  same_bits(few, {Array(f32, {0, 3})});
+}
+
 TEST_CASE("folds over the channels read whole pixels, and what follows them has the same bits") {
   for (const DType dtype : {u8, f32, f64})
     for (const Index few : {2, 3, 6}) {
