@@ -127,7 +127,9 @@ class KernelEmitter : private LoopChoices {
   Value* repeated_load(const LaneAccess& access, DType dtype, Value* first);
   Value* lanes_set(Value* mask);
   Value* lane_offsets(const LaneAccess& access, Value* index, int step);
+  const Subscript* run_in_window(const Load& load) const;
   Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
+  Value* load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask);
   Value* lane_numbers(int bits);
   Value* reverse(Value* vector);
 

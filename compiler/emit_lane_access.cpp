@@ -165,43 +165,6 @@ void KernelEmitter::lane_store(const LaneAccess& access, DType dtype, Value* ind
   }
 }
 
-// A window read backwards: the element w with axis == start + step * w on every axis, zero where there is none.
-// `index` null: scalar, at the current iteration.
-Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Value* mask) {
-  const Buffer& window = program_.buffers[static_cast<std::size_t>(load.buffer)];
-  const int slot = slots_[static_cast<std::size_t>(load.buffer)], width = index ? lane_count : 1;
-  auto wide = [&](Value* value) { return width > 1 ? b_.CreateVectorSplat(lane_count, value) : value; };
-  Value* valid = mask ? mask : llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, width));
-  Value* offset = wide(number(0));
-  for (const Subscript& s : load.at) {
-    Value* at = wide(number(0));
-    if (s.axis >= 0) {
-      Value* current = axis_index_[static_cast<std::size_t>(s.axis)];
-      at = current ? wide(current) : b_.CreateAdd(wide(b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
-    }
-    Value* distance = b_.CreateSub(at, wide(size(s.start)));
-    if (s.dim < 0) { valid = b_.CreateAnd(valid, b_.CreateICmpEQ(distance, wide(number(0)))); continue; }
-    if (s.step != 1) {
-      Value* steps = wide(number(s.step));
-      valid = b_.CreateAnd(valid, b_.CreateICmpEQ(b_.CreateSRem(distance, steps), wide(number(0))));
-      distance = b_.CreateSDiv(distance, steps);
-    }
-    const auto dim = static_cast<std::size_t>(s.dim);
-    valid = b_.CreateAnd(valid, b_.CreateICmpULT(distance, wide(size(window.extents[dim]))));
-    offset = b_.CreateAdd(offset, b_.CreateMul(distance, wide(stride_bytes(window, slot, dim))));
-  }
-  const llvm::Align align(size_of(window.dtype));
-  llvm::Type* type = memory_type(context_, window.dtype, width);
-  Value* none = llvm::Constant::getNullValue(type);
-  Value* base = base_of(load.buffer);
-  if (width > 1) return from_memory(b_.CreateMaskedGather(type, b_.CreateGEP(b_.getInt8Ty(), base, offset), align, valid, none), window.dtype);
-  // A masked load of one lane: nothing is read where the window has no element.
-  auto* one = llvm::FixedVectorType::get(type, 1);
-  Value* guard = b_.CreateInsertElement(llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt1Ty(), 1)), valid, std::uint64_t{0});
-  Value* value = b_.CreateMaskedLoad(one, b_.CreateGEP(b_.getInt8Ty(), base, offset), align, guard, llvm::Constant::getNullValue(one));
-  return from_memory(b_.CreateExtractElement(value, std::uint64_t{0}), window.dtype);
-}
-
 // Before a vector loop: the addresses of its items.
 void KernelEmitter::open_accesses(const Loop& loop) {
   const int axis = loop.var.axis;

@@ -52,6 +52,25 @@ TEST_CASE("vector loops, folds, tiles and thin folds stay inside their arrays") 
   }
 }
 
+TEST_CASE("parts that are joined, padding and gradients of slices read nothing beside their parts") {
+  for (DType dtype : {f32, f64, u8, f16})
+    for (Index n : {1, 3, 17})
+      for (Index m : {1, 5, 16, 33, 100}) {
+        CAPTURE(to_text(dtype));
+        CAPTURE(n);
+        CAPTURE(m);
+        Graph g;
+        const Expr x = g.input("x", dtype, {n, m}), y = g.input("y", dtype, {n, m});
+        const std::vector<Array> arrays{counted(dtype, {n, m}), counted(dtype, {n, m})};
+        check_guarded({concat({x, y}, 0), concat({x, y, x}, 1), pad(x, {{1, 2}, {3, 40}}), roll(x + y, 1, 1)}, {x, y}, arrays, {0});
+        check_guarded({concat({permute_dims(x, {1, 0}), permute_dims(y, {1, 0})}, 1), pad(flip(x, {1}), {{0, 1}, {20, 0}})}, {x, y}, arrays, {0});
+      }
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), d = x.slice({{}, {1, {}}}) - x.slice({{}, {{}, -1}}), e = x.slice({{{}, {}, 2}, {{}, {}, 3}});
+  const std::vector<Expr> gradients = {grad(sum(d * d), {x})[0], grad(sum(exp(e)), {x})[0]};
+  for (Index m : {2, 17, 50, 64}) check_guarded(gradients, {x}, {counted(f32, {6, m})}, {0});
+}
+
 TEST_CASE("one element left over of one or two bytes is stored as such, where extents are known too") {
   for (DType dtype : {bf16, f16, i16, u8, i8})
     for (Index n : {1, 15, 17, 18, 33, 49}) {

@@ -90,6 +90,8 @@ TEST_CASE("no channels and no pixels") {
   const Function none = compile({x * 2, sum(x, 1)}, {x}, {.threads = 1, .verify = true}), few = compile({transpose(y) * 2, y.slice({{}, 1}), sum(y, 1)}, {y}, {.threads = 1, .verify = true});
   for (const Index n : {0, 1, 40}) same_bits(none, {Array(f32, {n, 0})});
   same_bits(few, {Array(f32, {0, 3})});
+  const Function empty_inside = compile(parse("graph g(%x: f32[1,4] f, %c: bool[1,4]) -> (%0) {\n  %0: f32[i:1,j:4] = sum(k:0,l:2) where(%c[2*k,2*l], %x[0,0], %x[i,j])\n}\n"), {.threads = 1, .verify = true});
+  same_bits(empty_inside, {counted(f32, {1, 4}), Array(bool_, {1, 4})});
 }
 
 TEST_CASE("folds over the channels read whole pixels, and what follows them has the same bits") {

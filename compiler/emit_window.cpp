@@ -1,0 +1,84 @@
+// Windows read backwards: what updates write into a part of an array, as concatenation and padding do, and gradients of slices. An element of
+// the window is where axis == start + step * w on every axis; where there is none, zero is read.
+#include <llvm/IR/Intrinsics.h>
+
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+// The one subscript of the vector loop, if its neighbours are neighbours in memory: the elements of a vector that the window has follow each other.
+const Subscript* KernelEmitter::run_in_window(const Load& load) const {
+  const Buffer& window = program_.buffers[static_cast<std::size_t>(load.buffer)];
+  const Subscript* only = nullptr;
+  for (const Subscript& s : load.at) {
+    if (s.axis < 0 || axis_index_[static_cast<std::size_t>(s.axis)]) continue;
+    if (only) return nullptr;
+    only = &s;
+  }
+  const bool is_run = only && only->dim >= 0 && only->step == 1 && class_of(window, static_cast<std::size_t>(only->dim)) == StrideClass::unit;
+  return is_run && !masks_by_branches(window.dtype) ? only : nullptr;
+}
+
+// `index` null: scalar, at the current iteration.
+Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Value* mask) {
+  const Buffer& window = program_.buffers[static_cast<std::size_t>(load.buffer)];
+  const Subscript* run = index ? run_in_window(load) : nullptr;
+  const int slot = slots_[static_cast<std::size_t>(load.buffer)], width = index && !run ? lane_count : 1;
+  auto wide = [&](Value* value) { return width > 1 ? b_.CreateVectorSplat(lane_count, value) : value; };
+  Value* valid = width > 1 && mask ? mask : llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, width));
+  Value* offset = wide(number(0));
+  for (const Subscript& s : load.at) {
+    if (&s == run) continue;
+    Value* at = wide(number(0));
+    if (s.axis >= 0) {
+      Value* current = axis_index_[static_cast<std::size_t>(s.axis)];
+      at = current ? wide(current) : b_.CreateAdd(wide(b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
+    }
+    Value* distance = b_.CreateSub(at, wide(size(s.start)));
+    if (s.dim < 0) { valid = b_.CreateAnd(valid, b_.CreateICmpEQ(distance, wide(number(0)))); continue; }
+    if (s.step != 1) {
+      Value* steps = wide(number(s.step));
+      valid = b_.CreateAnd(valid, b_.CreateICmpEQ(b_.CreateSRem(distance, steps), wide(number(0))));
+      distance = b_.CreateSDiv(distance, steps);
+    }
+    const auto dim = static_cast<std::size_t>(s.dim);
+    valid = b_.CreateAnd(valid, b_.CreateICmpULT(distance, wide(size(window.extents[dim]))));
+    offset = b_.CreateAdd(offset, b_.CreateMul(distance, wide(stride_bytes(window, slot, dim))));
+  }
+  Value* base = base_of(load.buffer);
+  if (run) return load_run_of_window(window, *run, b_.CreateAdd(index, number(step * lane_count)), base, offset, valid, mask);
+  const llvm::Align align(size_of(window.dtype));
+  llvm::Type* type = memory_type(context_, window.dtype, width);
+  Value* none = llvm::Constant::getNullValue(type);
+  if (width > 1) return from_memory(b_.CreateMaskedGather(type, b_.CreateGEP(b_.getInt8Ty(), base, offset), align, valid, none), window.dtype);
+  // A masked load of one lane: nothing is read where the window has no element.
+  auto* one = llvm::FixedVectorType::get(type, 1);
+  Value* guard = b_.CreateInsertElement(llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt1Ty(), 1)), valid, std::uint64_t{0});
+  Value* value = b_.CreateMaskedLoad(one, b_.CreateGEP(b_.getInt8Ty(), base, offset), align, guard, llvm::Constant::getNullValue(one));
+  return from_memory(b_.CreateExtractElement(value, std::uint64_t{0}), window.dtype);
+}
+
+// A vector whose lanes lie side by side, `offset` bytes further than the window's first along the others. Lanes that the window does not have are
+// masked; where it has none of them, nothing far from it is touched: processors take hundreds of cycles for a masked load of a page that is not there.
+Value* KernelEmitter::load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask) {
+  const Extent& extent = window.extents[static_cast<std::size_t>(run.dim)];
+  const bool is_whole = run.start.is(0) && extent == program_.axes[static_cast<std::size_t>(run.axis)].extent;
+  Value *far = b_.CreateSub(first, size(run.start)), *lanes = nullptr;
+  if (!is_whole) {
+    const auto clamped = [&](Value* lane) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, number(0), b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number(lane_count), lane)); };
+    Value *begin = clamped(b_.CreateNeg(far)), *end = clamped(b_.CreateSub(size(extent), far));
+    valid = b_.CreateAnd(valid, b_.CreateICmpSLT(begin, end));
+    lanes = b_.CreateAnd(first_lanes(end, 1)[0], b_.CreateNot(first_lanes(begin, 1)[0]));
+  }
+  Value* all = b_.CreateVectorSplat(lane_count, valid);
+  lanes = lanes ? b_.CreateAnd(lanes, all) : all;
+  if (mask) lanes = b_.CreateAnd(lanes, mask);
+  const auto bytes = static_cast<Index>(size_of(window.dtype));
+  Value* at = b_.CreateGEP(b_.getInt8Ty(), base, b_.CreateSelect(valid, b_.CreateAdd(offset, b_.CreateMul(far, number(bytes))), number(0)));
+  llvm::Type* type = memory_type(context_, window.dtype, lane_count);
+  return from_memory(b_.CreateMaskedLoad(type, at, llvm::Align(static_cast<std::uint64_t>(bytes)), lanes, llvm::Constant::getNullValue(type)), window.dtype);
+}
+
+}  // namespace weft
