@@ -49,7 +49,9 @@ struct Costs {
         const Dims strides = strides_of(graph, hints, placed.node);
         const double kept = std::min(volume, volume_of(placed.axes, nest.axes, static_cast<std::size_t>(node.kept)));
         std::vector<Along> access;
-        for (std::size_t d = 0; d < strides.size(); ++d) access.push_back({placed.axes[d], strides[d], StrideClass::other, strides[d] == 1 ? kept : store_in_loads(in_blocks) * kept});
+        const std::vector<StrideClass> classes = classes_of(graph, hints, placed.node);
+        for (std::size_t d = 0; d < strides.size(); ++d)
+          access.push_back({placed.axes[d], strides[d], classes[d] == StrideClass::joined ? classes[d] : StrideClass::other, strides[d] == 1 ? kept : store_in_loads(in_blocks) * kept});
         add(nest, access, own);
       }
       uses.add(hints.machine, placed.axes, own);
@@ -89,7 +91,7 @@ struct Costs {
       const auto a = static_cast<std::size_t>(along.axis);
       const double step = std::abs(static_cast<double>(along.step));
       stride[a] += step * std::sqrt(along.volume);
-      own[a].add(step, is_known(along.known), along.volume, beside_few);
+      own[a].add(step, along.known, along.volume, beside_few);
     }
   }
 };

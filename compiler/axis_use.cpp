@@ -28,7 +28,7 @@ void AxisUses::add(const Machine& machine, const std::vector<int>& axes, const s
   for (std::size_t a : named) best = std::min(best, access_cost(machine, own[a]));
   least += best;
   for (std::size_t a : named) {
-    along[a].whole += own[a].whole, along[a].across += own[a].across, along[a].near += own[a].near, along[a].jumps += own[a].jumps;
+    along[a].whole += own[a].whole, along[a].across += own[a].across, along[a].joined += own[a].joined, along[a].near += own[a].near, along[a].jumps += own[a].jumps;
     along[a].least += best;
   }
 }

@@ -41,7 +41,7 @@ MemoryCost memory_cost(const Machine& machine, double bytes) {
 }
 
 // Where lanes are picked from several vectors, that is hidden behind their loads.
-double access_cost(const Machine& machine, const AxisUse& use) { return use.whole + across_in_loads * use.across + machine.gather * (0.75 * use.near + use.jumps); }
+double access_cost(const Machine& machine, const AxisUse& use) { return use.whole + across_in_loads * use.across + joined_in_loads * use.joined + machine.gather * (0.75 * use.near + use.jumps); }
 
 namespace {
 

@@ -26,6 +26,7 @@
 #include <weft/graph.h>
 
 #include "machine.h"
+#include "stride_class.h"
 
 namespace weft {
 
@@ -57,6 +58,7 @@ inline constexpr int deepest_again = 6;          // of expressions that are made
 struct AxisUse {
   double whole = 0;                     // in vectors that are loaded or stored as they are; all of them for a known step of a few
   double across = 0;                    // others that are transposed in registers
+  double joined = 0;                    // others that are picked from whole rows of a few elements without gaps
   double near = 0, jumps = 0;           // others, one by one: of several in a line of cache, and any other
   double least = 0;                     // of the nodes along it: the cost of what they read and write, each along the best of its axes
   bool folded = false;
@@ -65,8 +67,9 @@ struct AxisUse {
   double functions = 0;                 // cost of the long ones along the axis
 
   // beside_few: neighbours along another axis, of a few known elements, lie side by side.
-  void add(double stride, bool known, double elements, bool beside_few = false) {
-    if (stride == 1 || known) whole += stride * elements;
+  void add(double stride, StrideClass known, double elements, bool beside_few = false) {
+    if (stride == 1 || is_known(known)) whole += stride * elements;
+    else if (known == StrideClass::joined && (beside_few || stride <= longest_step)) joined += elements;
     else (stride <= 4 ? near : beside_few ? across : jumps) += elements;
   }
 };
@@ -78,7 +81,7 @@ double access_cost(const Machine& machine, const AxisUse& use);
 // element at a time; `accesses` and `arithmetic`: of all ops.
 double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent);
 inline constexpr double op_in_loads = 0.25;
-inline constexpr double across_in_loads = 2.5;
+inline constexpr double across_in_loads = 2.5, joined_in_loads = 2;
 // A store that jumps: nothing fetches its line ahead. In blocks of tiles, which nothing folds, results in the caches are better written across
 // than operands are read: transposes of a million floats take 10 to 40 % less (Zen 5).
 inline constexpr Index shortest_in_blocks = 64;  // elements, of both loops

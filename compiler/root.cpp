@@ -37,7 +37,7 @@ void RootPreference::add(NodeId id, const std::vector<int>& axes, const std::vec
   std::vector<AxisUse> own(nest_axes.size());
   for (std::size_t d = 0; d < axes.size(); ++d) {
     if (axes[d] < 0 || strides[d] == 0) continue;
-    own[static_cast<std::size_t>(axes[d])].add(strides[d], false, volume);
+    own[static_cast<std::size_t>(axes[d])].add(strides[d], StrideClass::other, volume);
   }
   uses.add(hints_.machine, axes, own);
   add_folds(graph_.node(id), axes, nest_axes, uses);

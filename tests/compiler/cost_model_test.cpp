@@ -49,12 +49,17 @@ constexpr const char* turned = R"(graph t(%x: f32[n,m], %y: f32[m,n]) -> (%0, %1
 
 TEST_CASE("costs grow with what is done: gathers, functions, memory far away, short and carried loops") {
   const Machine machine;
-  AxisUse contiguous, twos, fours, near, jumps;
-  contiguous.add(1, true, 1000);
-  twos.add(2, true, 1000);
-  fours.add(4, true, 1000);
-  near.add(4, false, 1000);
-  jumps.add(1024, false, 1000);
+  AxisUse contiguous, twos, fours, joined, across, near, jumps;
+  contiguous.add(1, StrideClass::unit, 1000);
+  twos.add(2, times(StrideClass::unit, 2), 1000);
+  fours.add(4, times(StrideClass::unit, 4), 1000);
+  joined.add(3, StrideClass::joined, 1000);
+  across.add(300, StrideClass::other, 1000, true);
+  near.add(4, StrideClass::other, 1000);
+  jumps.add(1024, StrideClass::other, 1000);
+  CHECK(access_cost(machine, joined) > access_cost(machine, contiguous));
+  CHECK(access_cost(machine, across) > access_cost(machine, joined));
+  CHECK(access_cost(machine, near) > access_cost(machine, across));
   CHECK(access_cost(machine, twos) > access_cost(machine, contiguous));
   CHECK(access_cost(machine, fours) > access_cost(machine, twos));
   CHECK(access_cost(machine, near) > access_cost(machine, fours));

@@ -84,6 +84,17 @@ TEST_CASE("single channels of pixels come from whole pixels, whose loads they sh
   CHECK(f.llvm().find("gather") == std::string::npos);
 }
 
+TEST_CASE("means of an image for each channel run along its rows") {
+  for (const DType dtype : {f32, u8}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"h", "w", 3});
+    const Function f = compile({mean(cast(x, f32), {0, 1}), max(x, {0, 1})}, {x}, {.threads = 2, .verify = true});
+    for (const Dims& shape : {Dims{48, 64, 3}, Dims{1, 1, 3}, Dims{37, 51, 3}}) same_bits(f, {counted(dtype, shape)});
+    same_bits(f, {counted(dtype, {48, 64, 3})});
+    CHECK(f.llvm().find("gather") == std::string::npos);
+  }
+}
+
 TEST_CASE("no channels and no pixels") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", 0}), y = g.input("y", f32, {"n", 3});
