@@ -58,7 +58,7 @@ double short_row_cost(const AxisUse& use, Index extent) {
 }  // namespace
 
 double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent) {
-  const double cost = accesses + 6 * carried + arithmetic + short_row_cost(use, extent);
+  const double cost = accesses + carried_in_loads * carried + arithmetic + short_row_cost(use, extent);
   // A loop of fewer than sixteen elements wastes lanes and its start.
   return cost / (extent < 16 ? 0.4 * std::max(1.0, static_cast<double>(extent)) / 16 : 1.0);
 }

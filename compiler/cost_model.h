@@ -81,6 +81,8 @@ double access_cost(const Machine& machine, const AxisUse& use);
 // element at a time; `accesses` and `arithmetic`: of all ops.
 double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent);
 inline constexpr double op_in_loads = 0.25;
+inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits for the one before: cumulative_sum(x * 0.5) along rows takes .78 ns an
+                                                 // element, sixteen rows side by side in tiles .17, a copy .08 (Zen 4)
 inline constexpr double across_in_loads = 2.5, joined_in_loads = 2;
 // A store that jumps: nothing fetches its line ahead. In blocks of tiles, which nothing folds, results in the caches are better written across
 // than operands are read: transposes of a million floats take 10 to 40 % less (Zen 5).
@@ -168,6 +170,9 @@ inline constexpr int functions_inline = 640;     // in all loops of a variant: b
 inline constexpr std::size_t copies_that_call = 5;   // of one body, side by side: likewise
 inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time
 inline constexpr int instructions_per_piece = 640;   // likewise; and several threads generate code
+// Instructions of a function before LLVM's passes. Vectors that leave their registers go where lines of the cache begin: LLVM does not see to that by
+// itself where it meets them late, and softmax of rows of five then takes .52 or .92 ns an element, as the caller's stack may lie (Zen 4).
+inline constexpr unsigned likely_to_spill = 200;
 inline constexpr int slots_of_a_pass = 4;        // of sums of columns: see emit_columns.cpp
 bool columns_stay_near(Index rows, Index row_bytes);   // while rows are walked one vector of columns after the other
 inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code

@@ -6,6 +6,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "cost_model.h"
 #include "llvm_options.h"
 #include "target.h"
 
@@ -65,6 +66,7 @@ void KernelEmitter::begin_function(const std::string& name) {
 
 void KernelEmitter::end_function() {
   b_.CreateRetVoid();
+  if (function_->getInstructionCount() >= likely_to_spill) function_->addFnAttr("stackrealign");
   std::string problem;
   llvm::raw_string_ostream out(problem);
   WEFT_ASSERT(!llvm::verifyFunction(*function_, &out), "code of ", program_.name, " is not valid: ", out.str());

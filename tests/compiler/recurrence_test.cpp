@@ -103,12 +103,21 @@ TEST_CASE("a scan from the last element shares a loop that runs backwards with w
   const Function f = compiled(g, {prod(x, 1), grad(sum(prod(x, 1)), {x})[0]}, {x});
   for (const Index n : {1, 15, 16, 40, 200}) check_call(f, {uniform(f32, {n, 80})});
   const std::string text = f.program();
-  CHECK(text.find("load %x[i,79-j]") != std::string::npos);
+  CHECK(text.find("load row7(%x)[79-j,i]") != std::string::npos);      // what the first loop has transposed
   CHECK(text.find("[i,79-j] = t") != std::string::npos);
   std::size_t loops = 0;
   for (std::size_t at = 0; (at = text.find("serial j in 80", at)) != std::string::npos; ++at) ++loops;
   CHECK(loops == 2);                                                     // one forwards, one backwards
   CHECK(f.schedule().find("serial j:80 backwards {") != std::string::npos);
+}
+
+TEST_CASE("a scan of what is computed in place runs sixteen rows side by side, as a scan of an array does") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const Function f = compiled(g, {cumulative_sum(x * 0.5f, 1), cumulative_sum(flip(x, {1}) + x, 1)}, {x});
+  for (const Index n : {200, 16, 33, 5, 1}) check_call(f, {uniform(f32, {n, 50})});
+  check_call(f, {uniform(f32, {200, 50})});
+  CHECK(f.schedule().find("lanes i:n") != std::string::npos);
 }
 
 TEST_CASE("scans of long rows in both directions need an array between nests, not rows of scratch as long") {
