@@ -81,6 +81,9 @@ double access_cost(const Machine& machine, const AxisUse& use);
 // element at a time; `accesses` and `arithmetic`: of all ops.
 double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent);
 inline constexpr double op_in_loads = 0.25;
+// Elements of a long function beside a recurrence, from which it has a nest of its own and runs as vectors: exp(cumulative_sum(x)) of 1000 floats or
+// a million 2.5 -> 1.0 ns each, the logarithm of a sum of exponentials so far 6.3 -> 1.15 (Zen 4).
+inline constexpr double worth_a_nest = 64;
 inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits for the one before: cumulative_sum(x * 0.5) along rows takes .78 ns an
                                                  // element, sixteen rows side by side in tiles .17, a copy .08 (Zen 4)
 inline constexpr double across_in_loads = 2.5, joined_in_loads = 2;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "cost_model.h"
+
 namespace weft {
 namespace {
 
@@ -159,6 +161,20 @@ bool Drafts::bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, b
   return true;
 }
 
+// Whether a long function would share the loop of a recurrence, where no other axis is long enough for vectors.
+bool Drafts::runs_one_by_one(const Draft& draft, NodeId id, const std::vector<int>& axes) const {
+  const Node& node = graph_.node(id);
+  if (node.kind != Kind::apply || op_cost(node.op) < long_function || (bits_of(axes) & draft.carried) == 0) return false;
+  double elements = 1;
+  for (int axis : axes) {
+    if (axis < 0) continue;
+    const Index hint = draft.nest.axes[static_cast<std::size_t>(axis)].hint;
+    if (!(draft.carried >> axis & 1) && hint >= fold_slots) return false;      // as vectors
+    elements *= static_cast<double>(hint);
+  }
+  return elements >= worth_a_nest;
+}
+
 // Whether sharing these roots would cost the node, or those that are there, a better one.
 bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const {
   if (roots == draft.roots && roots == mine) return false;
@@ -223,12 +239,14 @@ bool Drafts::join(NodeId id, int nest) {
   const bool once = fresh ? carried != 0 && roots == 0 : draft.runs_once && related;
   const bool has_root = !has_axes || (draft.runs_once ? once : roots != 0 || once);
   const Refusal refusal = !bound ? Refusal::axes : !nests_in(draft, order) ? Refusal::order : !has_root ? Refusal::no_root : !rows_fit(id, nest, roots) ? Refusal::long_rows
+                          : runs_one_by_one(draft, id, axes) ? Refusal::one_by_one
                           : !fresh && has_axes && !once && costs_a_root(draft, id, axes, mine & ~carried, roots) ? Refusal::better_root : Refusal::none;
   if (refusal != Refusal::none) {
     draft.nest.axes.resize(axes_before);
     return refuse(id, &Parting::earlier, refusal);
   }
   draft.runs_once = once;
+  draft.carried |= carried;
   for (std::size_t b = 0; b < order.size(); ++b)
     for (std::size_t a = 0; a < b; ++a) draft.nested.emplace(order[a], order[b]);
   admit(id, nest, std::move(axes), roots);
@@ -252,6 +270,7 @@ bool Drafts::join_readers(NodeId id, const std::vector<NodeId>& readers) {
   const std::uint64_t roots = draft.roots & mine & ~complete;
   const bool has_axes = !draft.nest.axes.empty(), has_root = has_axes ? (draft.runs_once ? mine != 0 : roots != 0) : mine == 0;
   const Refusal refusal = !bound ? Refusal::axes : !has_root ? Refusal::no_root : complete != 0 && !row_fits(draft, id, axes, roots) ? Refusal::long_rows
+                          : runs_one_by_one(draft, id, axes) ? Refusal::one_by_one
                           : has_axes && !draft.runs_once && costs_a_root(draft, id, axes, mine & ~complete, roots) ? Refusal::better_root : Refusal::none;
   if (refusal != Refusal::none) {
     draft.nest.axes.resize(axes_before);

@@ -13,6 +13,7 @@ struct Draft {
   std::uint64_t roots = 0;                             // bit a: axis a can be the root
   bool runs_once = false;                              // recurrences carry every axis
   int rank = 0;                                        // the most axes of a node
+  std::uint64_t carried = 0;                           // axes of recurrences
   AxisUses uses;                                       // by axis
   std::set<std::pair<int, int>> nested;                // (a, b): a runs outside b, for a recurrence over both
   std::map<std::pair<NodeId, int>, int> array_axes;    // (array, dimension) -> nest axis, from the first access
@@ -42,6 +43,7 @@ class Drafts {
   Direction direction_of(NodeId id, int draft) const;
   void bind_shared_arrays(NodeId id, const Draft& draft, std::vector<int>& axes) const;
   bool bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, bool may_add) const;
+  bool runs_one_by_one(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
   bool refuse(NodeId id, Refusal Parting::*of, Refusal why);
   void admit(NodeId id, int draft, std::vector<int> axes, std::uint64_t roots);

@@ -3,7 +3,7 @@
 
 #include <moments.h>
 
-#include "compiled.h"
+#include "bits.h"
 
 using namespace weft;
 
@@ -118,6 +118,25 @@ TEST_CASE("a scan of what is computed in place runs sixteen rows side by side, a
   for (const Index n : {200, 16, 33, 5, 1}) check_call(f, {uniform(f32, {n, 50})});
   check_call(f, {uniform(f32, {200, 50})});
   CHECK(f.schedule().find("lanes i:n") != std::string::npos);
+}
+
+TEST_CASE("long functions beside a scan run as vectors: in tiles of eight, or in nests of their own") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), s = cumulative_sum(x * 0.25f, 1);
+  const Function rows = compiled(g, {exp(s * 0.01f) * x}, {x}), several = compiled(g, {exp(s * 0.01f), tanh(s), sum(s, 1)}, {x});
+  for (const Dims& shape : {Dims{200, 40}, Dims{16, 17}, Dims{33, 8}, Dims{7, 70}, Dims{1, 300}, Dims{3, 1}}) {
+    same_bits(rows, {uniform(f32, shape)});
+    same_bits(several, {uniform(f32, shape)});
+  }
+  same_bits(rows, {uniform(f32, {200, 40})});
+  CHECK(rows.report().find("tiles of 8 elements of j") != std::string::npos);
+
+  const Expr v = g.input("v", f32, {"k"}), positive = exp(v);
+  const Function line = compiled(g, {exp(cumulative_sum(v, 0)), log(cumulative_sum(positive, 0)), grad(sum(exp(cumulative_sum(v, 0) * 0.01f)), {v})[0]}, {v});
+  for (const Index k : {1, 63, 64, 100, 1000}) same_bits(line, {uniform(f32, {k})});
+  const Function of_one = compiled(g, {exp(cumulative_sum(v, 0))}, {v});
+  same_bits(of_one, {uniform(f32, {1000})});
+  CHECK(of_one.report().find("one element at a time") != std::string::npos);
 }
 
 TEST_CASE("scans of long rows in both directions need an array between nests, not rows of scratch as long") {
