@@ -44,45 +44,6 @@ bool LoopChoices::masks_by_branches(DType dtype) const { return !has_feature(siz
 
 bool LoopChoices::permutes_bytes() const { return has_feature("+avx512vbmi"); }
 
-StrideClass LoopChoices::class_of(const Buffer& buffer, std::size_t dim) const {
-  if (buffer.place == Place::argument || buffer.place == Place::result)
-    if (auto found = classes_.find(buffer.node); found != classes_.end()) return found->second[dim];
-  const std::size_t from_fastest = buffer.order == Order::c ? buffer.extents.size() - 1 - dim : dim;
-  return from_fastest == 0 ? StrideClass::unit : from_fastest == 1 ? StrideClass::joined : StrideClass::other;
-}
-
-// How far neighbours along the axis are apart.
-StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
-  StrideClass found = StrideClass::zero;
-  for (std::size_t d = 0; d < at.size(); ++d)
-    if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffers[static_cast<std::size_t>(number_of_buffer)], d), at[d].step);
-  if (found != StrideClass::joined) return found;
-  const auto row = row_of(number_of_buffer);
-  return row && *row > 0 && *row <= longest_step ? static_cast<StrideClass>(*row) : StrideClass::other;
-}
-
-// How long the fastest dimension of an array is, if that is known. A row of scratch may be longer than its extents say.
-std::optional<Index> LoopChoices::row_of(int number_of_buffer) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  if (buffer.place != Place::argument && buffer.place != Place::result && buffer.place != Place::temporary) return {};
-  for (std::size_t d = 0; d < buffer.extents.size(); ++d)
-    if (class_of(buffer, d) == StrideClass::unit && !buffer.extents[d].is(1)) return buffer.extents[d].is_number() ? std::optional(buffer.extents[d].constant()) : std::nullopt;
-  return {};
-}
-
-// Which element of each row a loop over rows without gaps reads, where it reads the same of all.
-std::optional<Index> LoopChoices::column_of(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  bool is_joined = false;
-  std::optional<Index> column;
-  for (std::size_t d = 0; d < at.size(); ++d) {
-    const StrideClass stride = class_of(buffer, d);
-    if (at[d].axis == axis) is_joined = stride == StrideClass::joined && at[d].step == 1;
-    else if (stride == StrideClass::unit && !buffer.extents[d].is(1) && at[d].axis < 0 && at[d].start.is_number()) column = at[d].start.constant();
-  }
-  return is_joined && row_of(number_of_buffer) ? column : std::nullopt;
-}
-
 // How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a
 // larger step leaves over is masked.
 int LoopChoices::interleave(const Loop& loop) const {

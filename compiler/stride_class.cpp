@@ -10,7 +10,7 @@ std::vector<StrideClass> stride_classes(const Dims& strides, const Dims& shape) 
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] > 1 && strides[d] != 0) fastest = std::min(fastest, std::abs(strides[d]));
   const auto follows_fastest = [&](Index stride) {
-    for (std::size_t d = 0; d < shape.size(); ++d)
+    for (std::size_t d = shape.size(); d-- > 0;)
       if (shape[d] > 1 && strides[d] == 1) return stride == shape[d];
     return false;
   };

@@ -14,7 +14,8 @@ namespace weft {
 
 inline constexpr Index longest_step = 4;
 
-// A known step is its own number: also 2, 3 and 4, and these backwards. joined: neighbours are as far apart as the dimension of step 1 is long.
+// A known step is its own number: also 2, 3 and 4, and these backwards. joined: neighbours are as far apart as the dimension of step 1
+// is long, the last one where views overlap themselves.
 enum class StrideClass : std::int8_t { reversed = -1, zero = 0, unit = 1, other = longest_step + 1, joined };
 
 // Of all dimensions of an array. Those of extent 1 are `unit`: their strides say nothing.

@@ -8,43 +8,6 @@
 
 namespace weft {
 
-// How many elements of memory neighbours of the outer loop are apart, -1 if they run backwards, where that is known and neighbours of the
-// vector loop may be anywhere; or 0.
-int LoopChoices::lies_across(int number_of_buffer, const std::vector<Subscript>& at, int outer, int lanes) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  if (buffer.place == Place::index || buffer.place == Place::extent || buffer.place == Place::row) return 0;
-  int along_outer = 0;
-  bool across_lanes = false;
-  for (std::size_t d = 0; d < at.size(); ++d) {
-    if (at[d].period > 0) return 0;
-    const StrideClass stride = times(class_of(buffer, d), at[d].step);
-    if (at[d].axis == outer) along_outer = is_known(stride) ? static_cast<int>(step_of(stride)) : 0;
-    if (at[d].axis == lanes) across_lanes = !is_known(stride);
-  }
-  return across_lanes ? along_outer : 0;
-}
-
-int LoopChoices::lies_across(const Item& item, int outer, int lanes) const {
-  if (auto* load = std::get_if<Load>(&item)) return load->guarded ? 0 : lies_across(load->buffer, load->at, outer, lanes);
-  if (auto* store = std::get_if<Store>(&item)) {
-    const int step = lies_across(store->buffer, store->at, outer, lanes);
-    return step == 1 || step == -1 ? step : 0;                         // what lies between elements belongs to others
-  }
-  return 0;
-}
-
-bool LoopChoices::joins(int number_of_buffer, const std::vector<Subscript>& at, int few, int lanes) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  const Extent& extent = program_.axes[static_cast<std::size_t>(few)].extent;
-  if (buffer.place == Place::row || !extent.is_number()) return false;
-  bool is_whole = false, follows = false;
-  for (std::size_t d = 0; d < at.size(); ++d) {
-    if (at[d].axis == few) is_whole = at[d].step == 1 && at[d].start.is(0) && buffer.extents[d].is(extent.constant()) && class_of(buffer, d) == StrideClass::unit;
-    if (at[d].axis == lanes) follows = at[d].step == 1 && at[d].period == 0 && class_of(buffer, d) == StrideClass::joined;
-  }
-  return is_whole && follows;
-}
-
 // Sixteen copies of a small body. States of scans go from copy to copy in registers, of longer bodies too, eight elements at a time: rows of
 // exp(cumulative_sum(x)) * x take .5 ns an element for 1.4, which loads and stores of single elements took (Zen 4). Folds over this loop whose
 // values have rows are emit_jam's.

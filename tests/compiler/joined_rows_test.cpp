@@ -95,6 +95,21 @@ TEST_CASE("means of an image for each channel run along its rows") {
   }
 }
 
+TEST_CASE("windows that overlap are read where they lie") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "k", 3}), fixed = g.input("y", f32, {"n", 5, 3});
+  const Function f = compile({permute_dims(x, {2, 1, 0}) * 2, x.slice({{}, 0, 1}) + x.slice({{}, -1, 2})}, {x}, {.threads = 1, .verify = true});
+  const Function of_five = compile({fixed.slice({{}, 4, 2}), permute_dims(fixed, {1, 2, 0}) * 2, sum(fixed, 2)}, {fixed}, {.threads = 1, .verify = true});
+  for (const bool at_end : {false, true})
+    for (const Index stride : {1, 2, 3, 5, 7}) {
+      const Index last = 63 * stride + 4 + 2;
+      const Array memory = guarded(counted(f32, {last + 1}), at_end);
+      const Array windows = Array::borrow(View(memory.data(), f32, {64, 5, 3}, {stride, 1, 1}), std::make_shared<Array>(memory));
+      same_bits(f, {windows});
+      same_bits(of_five, {windows});
+    }
+}
+
 TEST_CASE("no channels and no pixels") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", 0}), y = g.input("y", f32, {"n", 3});

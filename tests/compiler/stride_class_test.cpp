@@ -42,6 +42,8 @@ TEST_CASE("the axis that follows the fastest without a gap is known") {
   CHECK(letters({-4, 1}, {3000, 4}) == "*u");
   CHECK(letters({6, 2}, {3000, 3}) == "*b");         // of step 1 alone
   CHECK(letters({30, 30, 1}, {10, 1, 30}) == "juu");
+  CHECK(letters({5, 1, 1}, {100, 5, 3}) == "*uu");   // windows that overlap: the last of step 1 counts
+  CHECK(letters({3, 1, 1}, {100, 5, 3}) == "juu");
 }
 
 TEST_CASE("steps of steps multiply while they are small") {

@@ -1,0 +1,84 @@
+// How arrays lie along the loops of a nest: steps of memory that are known, rows without gaps, what lies across.
+#include <algorithm>
+
+#include "loop_choices.h"
+
+namespace weft {
+
+StrideClass LoopChoices::class_of(const Buffer& buffer, std::size_t dim) const {
+  if (buffer.place == Place::argument || buffer.place == Place::result)
+    if (auto found = classes_.find(buffer.node); found != classes_.end()) return found->second[dim];
+  const std::size_t from_fastest = buffer.order == Order::c ? buffer.extents.size() - 1 - dim : dim;
+  return from_fastest == 0 ? StrideClass::unit : from_fastest == 1 ? StrideClass::joined : StrideClass::other;
+}
+
+// How far neighbours along the axis are apart.
+StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
+  StrideClass found = StrideClass::zero;
+  for (std::size_t d = 0; d < at.size(); ++d)
+    if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffers[static_cast<std::size_t>(number_of_buffer)], d), at[d].step);
+  if (found != StrideClass::joined) return found;
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  const auto fastest = fastest_of(buffer);
+  const Index row = fastest ? buffer.extents[*fastest].constant() : 0;
+  return row > 0 && row <= longest_step ? static_cast<StrideClass>(row) : StrideClass::other;
+}
+
+// The dimension that `joined` speaks of, if its extent is known. A row of scratch may be longer than its extents say.
+std::optional<std::size_t> LoopChoices::fastest_of(const Buffer& buffer) const {
+  if (buffer.place != Place::argument && buffer.place != Place::result && buffer.place != Place::temporary) return {};
+  for (std::size_t d = buffer.extents.size(); d-- > 0;)
+    if (class_of(buffer, d) == StrideClass::unit && !buffer.extents[d].is(1)) return buffer.extents[d].is_number() ? std::optional(d) : std::nullopt;
+  return {};
+}
+
+// Whether neighbours along the axis are rows of the fastest dimension, without gaps.
+bool LoopChoices::follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis) const {
+  const auto runs = std::count_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == axis; });
+  for (std::size_t d = 0; d < at.size(); ++d)
+    if (at[d].axis == axis) return runs == 1 && at[d].step == 1 && at[d].period == 0 && class_of(buffer, d) == StrideClass::joined;
+  return false;
+}
+
+// Which element of each row a loop over rows without gaps reads, where it reads the same of all.
+std::optional<Index> LoopChoices::column_of(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  const auto fastest = fastest_of(buffer);
+  if (!fastest || !follows_rows(buffer, at, axis) || at[*fastest].axis >= 0 || !at[*fastest].start.is_number()) return {};
+  return at[*fastest].start.constant();
+}
+
+bool LoopChoices::joins(int number_of_buffer, const std::vector<Subscript>& at, int few, int lanes) const {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  const auto fastest = fastest_of(buffer);
+  if (!fastest || !follows_rows(buffer, at, lanes)) return false;
+  const Subscript& row = at[*fastest];
+  return row.axis == few && row.step == 1 && row.start.is(0) && buffer.extents[*fastest] == program_.axes[static_cast<std::size_t>(few)].extent;
+}
+
+// How many elements of memory neighbours of the outer loop are apart, -1 if they run backwards, where that is known and neighbours of the
+// vector loop may be anywhere; or 0.
+int LoopChoices::lies_across(int number_of_buffer, const std::vector<Subscript>& at, int outer, int lanes) const {
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  if (buffer.place == Place::index || buffer.place == Place::extent || buffer.place == Place::row) return 0;
+  int along_outer = 0;
+  bool across_lanes = false;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    if (at[d].period > 0) return 0;
+    const StrideClass stride = times(class_of(buffer, d), at[d].step);
+    if (at[d].axis == outer) along_outer = is_known(stride) ? static_cast<int>(step_of(stride)) : 0;
+    if (at[d].axis == lanes) across_lanes = !is_known(stride);
+  }
+  return across_lanes ? along_outer : 0;
+}
+
+int LoopChoices::lies_across(const Item& item, int outer, int lanes) const {
+  if (auto* load = std::get_if<Load>(&item)) return load->guarded ? 0 : lies_across(load->buffer, load->at, outer, lanes);
+  if (auto* store = std::get_if<Store>(&item)) {
+    const int step = lies_across(store->buffer, store->at, outer, lanes);
+    return step == 1 || step == -1 ? step : 0;                         // what lies between elements belongs to others
+  }
+  return 0;
+}
+
+}  // namespace weft
