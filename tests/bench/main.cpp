@@ -3,6 +3,7 @@
 //            --compare=FILE            a table, and how the times relate to those in FILE, the --csv of another build
 //            --neighbours [--filter=TEXT] [--csv] [--threads=N]   each family of workloads beside itself with other extents, dtypes and
 //                                      layouts, N threads (1): time for each byte, the worst first; --csv: in the order they are measured
+//            --everyday [--filter=TEXT] [--csv] [--threads=N]     what the table does not have, each beside a copy of as many bytes
 // weft_bench                           the same contestants as Google Benchmark's own benchmarks, with its flags
 #include <algorithm>
 #include <chrono>
@@ -16,6 +17,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "everyday.h"
 #include "hand.h"
 #include "neighbours.h"
 #include "race.h"
@@ -189,7 +191,7 @@ void register_all() {
 }  // namespace bench
 
 int main(int count, char** words) {
-  bool table = false, csv = false, neighbours = false;
+  bool table = false, csv = false, neighbours = false, everyday = false;
   int threads = 1;
   std::string filter, compared;
   for (int k = 1; k < count; ++k) {
@@ -197,10 +199,12 @@ int main(int count, char** words) {
     if (word == "--table") table = true;
     if (word == "--csv") csv = true;
     if (word == "--neighbours") neighbours = true;
+    if (word == "--everyday") everyday = true;
     if (word.starts_with("--threads=")) threads = std::atoi(words[k] + 10);
     if (word.starts_with("--filter=")) filter = word.substr(9);
     if (word.starts_with("--compare=")) compared = word.substr(10);
   }
+  if (everyday) return bench::everyday(filter, csv, threads);
   if (neighbours) return bench::neighbours(filter, csv, threads);
   if (table || csv || !compared.empty()) return bench::table(filter, csv, compared);
   bench::register_all();

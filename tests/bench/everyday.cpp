@@ -1,0 +1,139 @@
+#include "everyday.h"
+
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <weft/compiled_math.h>
+#include <weft/interpret.h>
+#include <weft/rearrange.h>
+#include <weft/weft.h>
+
+#include "race.h"
+
+namespace bench {
+namespace {
+
+using namespace weft;
+using Exprs = std::vector<Expr>;
+
+struct Input {
+  Dims shape;
+  DType dtype = f32;
+};
+struct Task {
+  const char* name;
+  std::vector<Input> inputs;
+  std::function<Exprs(const Exprs&)> graph;
+};
+
+constexpr Index rows = 512, columns = 768, height = 480, width = 640, many = 200000;
+
+Expr channel(const Expr& x, Index k) { return x.slice({{}, k}); }
+Exprs with_gradient(const Expr& y, const Expr& weights, const Exprs& of) {
+  Exprs all = grad(sum(y * weights), of);
+  all.insert(all.begin(), y);
+  return all;
+}
+Expr transformed(const Expr& points, const Expr& matrix) { return sum(expand_dims(points, 1) * matrix, 2); }
+
+std::vector<Task> tasks() {
+  const Input image{{height, width, 3}}, bytes{{height, width, 3}, u8}, matrix{{rows, columns}};
+  return {
+      {"planes to pixels", {{{3, height, width}}}, [](const Exprs& x) { return Exprs{permute_dims(x[0], {1, 2, 0}) * 2}; }},
+      {"pixels to planes", {image}, [](const Exprs& x) { return Exprs{permute_dims(x[0], {2, 0, 1}) * 2}; }},
+      {"bytes, planes to pixels", {{{3, height, width}, u8}}, [](const Exprs& x) { return Exprs{~permute_dims(x[0], {1, 2, 0})}; }},
+      {"pixels of bytes to normalized planes", {bytes, {{3, 1, 1}}}, [](const Exprs& x) { return Exprs{permute_dims(cast(x[0], f32), {2, 0, 1}) / 255 - x[1]}; }},
+      {"mean of each channel", {image}, [](const Exprs& x) { return Exprs{mean(x[0], {0, 1})}; }},
+      {"colours times a 3 x 3 matrix", {image, {{3, 3}}}, [](const Exprs& x) { return Exprs{sum(expand_dims(x[0], 2) * x[1], 3)}; }},
+      {"points times a 3 x 3 matrix", {{{many, 3}}, {{3, 3}}}, [](const Exprs& x) { return Exprs{transformed(x[0], x[1])}; }},
+      {"points times an 8 x 8 matrix", {{{many / 4, 8}}, {{8, 8}}}, [](const Exprs& x) { return Exprs{transformed(x[0], x[1])}; }},
+      {"unit vectors", {{{many, 3}}}, [](const Exprs& x) { return Exprs{x[0] / sqrt(sum(x[0] * x[0], 1, true))}; }},
+      {"cross products", {{{many, 3}}, {{many, 3}}},
+       [](const Exprs& x) {
+         const auto part = [&](Index a, Index b) { return channel(x[0], a) * channel(x[1], b) - channel(x[0], b) * channel(x[1], a); };
+         return Exprs{stack({part(1, 2), part(2, 0), part(0, 1)}, 1)};
+       }},
+      {"complex products", {{{many, 2}}, {{many, 2}}},
+       [](const Exprs& x) {
+         const Expr a = channel(x[0], 0), b = channel(x[0], 1), c = channel(x[1], 0), d = channel(x[1], 1);
+         return Exprs{stack({a * c - b * d, a * d + b * c}, 1)};
+       }},
+      {"rows joined", {matrix, matrix}, [](const Exprs& x) { return Exprs{weft::concat({x[0], x[1]}, 0) * 2}; }},
+      {"columns joined", {matrix, matrix}, [](const Exprs& x) { return Exprs{weft::concat({x[0], x[1]}, 1) * 2}; }},
+      {"padding", {matrix}, [](const Exprs& x) { return Exprs{pad(x[0], {{1, 1}, {1, 1}})}; }},
+      {"gradient of differences", {matrix},
+       [](const Exprs& x) { return Exprs{grad(sum(square(x[0].slice({{}, {1, {}}}) - x[0].slice({{}, {{}, -1}}))), {x[0]})[0]}; }},
+      {"running sums of x / 2", {matrix}, [](const Exprs& x) { return Exprs{cumulative_sum(x[0] * 0.5f, 1)}; }},
+      {"exp of running sums", {{{many}}}, [](const Exprs& x) { return Exprs{exp(cumulative_sum(x[0], 0) * 0.001f)}; }},
+      {"softmax of rows of five", {{{many / 2, 5}}}, [](const Exprs& x) { return Exprs{softmax(x[0], 1)}; }},
+      {"blur 3 x 3", {{{height, width}}},
+       [](const Exprs& x) {
+         const auto along = [](const Expr& of, const auto& part) { return part(of, Slice{{}, -2}) + part(of, Slice{1, -1}) * 2 + part(of, Slice{2, {}}); };
+         const Expr across = along(x[0], [](const Expr& of, const Slice& s) { return of.slice({{}, s}); });
+         return Exprs{along(across, [](const Expr& of, const Slice& s) { return of.slice({s}); })};
+       }},
+      {"silu and gradient", {matrix, matrix}, [](const Exprs& x) { return with_gradient(silu(x[0]), x[1], {x[0]}); }},
+      {"softmax and gradient", {matrix, matrix}, [](const Exprs& x) { return with_gradient(softmax(x[0], 1), x[1], {x[0]}); }},
+      {"Adam", {matrix, matrix, matrix, matrix},
+       [](const Exprs& x) {
+         const Expr m = x[1] * 0.9f + x[3] * 0.1f, v = x[2] * 0.999f + x[3] * x[3] * 0.001f;
+         return Exprs{x[0] - m * 0.001f / (sqrt(v) + 1e-8f), m, v};
+       }},
+  };
+}
+
+Array filled(const Input& input) {
+  Array numbers(f64, input.shape);
+  for (Index k = 0; k < numbers.size(); ++k) numbers.data<double>()[k] = static_cast<double>(k * 7919 % 1009) / (input.dtype == u8 ? 4 : 512);
+  Graph g;
+  const Expr x = g.input("x", f64, Shape(input.shape.begin(), input.shape.end()));
+  return interpret({cast(x, input.dtype)}, {x}, {numbers})[0];
+}
+
+bool is_right(const Function& f, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+  const Graph& graph = f.final_graph(inputs);
+  const std::vector<Array> expected = interpret(graph, graph.outputs, graph.inputs, inputs, {}, compiled_math);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    const Array result = outputs[k].copy(), wanted = expected[k].copy();
+    if (std::memcmp(result.data(), wanted.data(), static_cast<std::size_t>(result.size()) * size_of(result.dtype())) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int everyday(std::string_view filter, bool csv, int threads) {
+  bool right = true;
+  std::printf(csv ? "task,threads,us,copy_us,times_a_copy\n" : "| task | us | GB/s | times a copy |\n|---|---|---|---|\n");
+  for (const Task& task : tasks()) {
+    if (std::string_view(task.name).find(filter) == std::string_view::npos) continue;
+    Graph g;
+    Exprs operands;
+    std::vector<Array> inputs;
+    double bytes = 0;
+    for (const Input& input : task.inputs) {
+      operands.push_back(g.input("x" + std::to_string(operands.size()), input.dtype, Shape(input.shape.begin(), input.shape.end())));
+      inputs.push_back(filled(input));
+      bytes += static_cast<double>(inputs.back().size()) * static_cast<double>(size_of(input.dtype));
+    }
+    const Function f = weft::compile(task.graph(operands), operands, {.threads = threads});
+    const std::vector<Array> outputs = f(inputs);
+    for (const Array& output : outputs) bytes += static_cast<double>(output.size()) * static_cast<double>(size_of(output.dtype()));
+    const Array from(f32, {static_cast<Index>(bytes / 8)}), to(f32, from.shape());
+    const Expr x = g.input("from", f32, {"n"});
+    const Call call = f.bind(inputs, outputs), copy = weft::compile({x * 2}, {x}, {.threads = threads}).bind({from}, {to});
+    const auto times = race({[&] { call(); }, [&] { copy(); }}, threads, 0.2);
+    if (csv) std::printf("%s,%d,%.5g,%.5g,%.4g\n", task.name, threads, times[0] * 1e6, times[1] * 1e6, times[0] / times[1]);
+    else std::printf("| %s | %.1f | %.1f | %.2f |\n", task.name, times[0] * 1e6, bytes / times[0] * 1e-9, times[0] / times[1]);
+    std::fflush(stdout);
+    if (is_right(f, inputs, outputs)) continue;
+    right = false;
+    std::fprintf(stderr, "%s differs from the interpreter\n", task.name);
+  }
+  return right ? 0 : 1;
+}
+
+}  // namespace bench
