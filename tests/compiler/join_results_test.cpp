@@ -65,3 +65,17 @@ TEST_CASE("results in rows with gaps are written as before") {
   CHECK(difference(wide.slice(1, 0, 3), expected) == "");
   for (Index k = 0; k < 600; ++k) CHECK(wide.at<float>({k, 3}) == 77);
 }
+
+TEST_CASE("results may lie upon what they are computed from") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 3}), m = g.input("m", f32, {3, 3});
+  for (const Expr& y : {transformed(x, m), erf(abs(x) + 0.25f) * tanh(x) + lgamma(abs(x) + 1) * sin(x) - pow(abs(x) + 2, x * 0.1f) * cos(x), flip(x, {1}) * 2, x / sqrt(sum(x * x, 1, true))})
+    for (const int threads : {1, 2}) {
+      const Function f = compile({y}, {x, m}, {.threads = threads, .verify = true});
+      for (const Index n : {17, 64, 4096, 5000}) {
+        const Array values = uneven(f32, {n, 3}), matrix = near_one(f32, {3, 3}), expected = f({values, matrix})[0], upon = values.copy();
+        f.run({upon, matrix}, {upon});
+        CHECK(difference(upon, expected) == "");
+      }
+    }
+}
