@@ -77,7 +77,6 @@ RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis) {
 }
 
 bool tiles_lose(const Machine& machine, double bytes, double columns, int threads) {
-  constexpr double worth_waking = 1 << 18;       // bytes of work
   if (bytes < worth_waking) return false;
   const double tile = bytes / columns * std::min<double>(columns, fold_leaf);
   return std::ceil(columns / fold_leaf) < threads || tile > machine.second_level_bytes;

@@ -58,14 +58,22 @@ RootPreference::Choice RootPreference::best(const Side& side) const {
   return choice;
 }
 
+// Whether the root is folded and has fewer leaves than there are threads, for which the nest has work.
+bool RootPreference::idles_threads(const Side& side, const Choice& root, double bytes) const {
+  if (root.axis < 0 || bytes < worth_waking) return false;
+  const auto axis = static_cast<std::size_t>(root.axis);
+  return side.uses.along[axis].folded && side.axes[axis].hint <= fold_leaf * (hints_.threads - 1);
+}
+
 bool RootPreference::should_part(const Side& alone, const Side& nest, const Side& joined, Index element_size) const {
   const Choice together = best(joined);
-  if (!together.lanes) return false;
   const double by_itself = best(alone).penalty, without = best(nest).penalty;
-  if (alone.rank != nest.rank) return together.penalty > (alone.rank > nest.rank ? by_itself : without);
-  if (together.penalty <= std::min(by_itself, without)) return false;
   double bytes = static_cast<double>(element_size);
   for (const NestAxis& axis : joined.axes) bytes *= std::max(1.0, static_cast<double>(axis.hint));
+  if (alone.rank < nest.rank && idles_threads(joined, together, bytes)) return together.penalty > without;
+  if (!together.lanes) return false;
+  if (alone.rank != nest.rank) return together.penalty > (alone.rank > nest.rank ? by_itself : without);
+  if (together.penalty <= std::min(by_itself, without)) return false;
   const double columns = static_cast<double>(joined.axes[static_cast<std::size_t>(together.axis)].hint);
   return tiles_lose(hints_.machine, bytes, columns, hints_.threads);
 }

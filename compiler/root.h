@@ -20,7 +20,8 @@ class RootPreference {
   //   nest, roots          the nest without it;      joined, left: the nest with it
   // The roots that are left may make the vector axis the root, where one side by itself had a better one. If one side runs
   // over more axes, what the other makes for it is small beside its work: they part. Otherwise both read the same arrays,
-  // and part only if the tiles of the shared nest do not stay in cache, or are too few for the threads.
+  // and part only if the tiles of the shared nest do not stay in cache, or are too few for the threads. What folds the root of a larger nest
+  // to less than a leaf for each thread parts from it: the sum over rows of their sums.
   struct Side {
     const AxisUses& uses;
     std::uint64_t roots;
@@ -36,6 +37,7 @@ class RootPreference {
     bool lanes = false;
   };
   Choice best(const Side& side) const;
+  bool idles_threads(const Side& side, const Choice& root, double bytes) const;
 
   const Graph& graph_;
   const Hints& hints_;

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "compiled.h"
+#include "bits.h"
 #include "softmax_text.h"
 
 using namespace weft;
@@ -126,4 +126,20 @@ TEST_CASE("functions may share an executor") {
     }
   });
   CHECK(wrong == 0);
+}
+
+TEST_CASE("sums over rows of their sums use all threads, though rows are fewer than a leaf") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"h", "w", 3}), y = g.input("y", f32, {"n", "m"});
+  const Function one = compile({mean(x, {0, 1})}, {x}, {.threads = 1, .verify = true}), two = compile({mean(x, {0, 1})}, {x}, {.threads = 2, .verify = true}),
+                 all = compile({sum(transpose(y) * 2), max(y)}, {y}, {.threads = 3, .verify = true});
+  for (const Dims& shape : {Dims{300, 400, 3}, Dims{5, 7, 3}, Dims{1, 2000, 3}}) {
+    const Array pixels = uneven(f32, shape);
+    same_bits(two, {pixels});
+    CHECK(difference(one({pixels})[0], two({pixels})[0]) == "");
+  }
+  same_bits(two, {uneven(f32, {300, 400, 3})});
+  CHECK(two.schedule().find("parallel j:h {") != std::string::npos);
+  CHECK(two.report().find("better root") != std::string::npos);
+  for (const Dims& shape : {Dims{500, 700}, Dims{3, 5}}) same_bits(all, {uneven(f32, shape)});
 }
