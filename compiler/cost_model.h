@@ -5,7 +5,8 @@
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, blocks_stay_near, row_end, rows_of_block
 //   short rows                    short_rows_pay, vector_axis_cost
-//   few elements along an axis    thin_extent_pays, across_in_loads, copies_that_call
+//   few elements along an axis    thin_extent_pays, across_in_loads, joined_in_loads, copies_that_call, picks_joined_rows, worth_preparing
+//   recurrences                   carried_in_loads, worth_a_nest
 //   rows kept for other indices   kept_row_fits, unit_of_vectors
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece,
 //                                 twice_emitted, long_body, body_beside_fetches, masked_only, first_level_of_code
@@ -105,9 +106,10 @@ struct RootCost {
 };
 RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis);
 
+inline constexpr double worth_waking = 1 << 18;  // bytes of work, for which nests part so that all threads have some
+
 // Whether two nests that read the same arrays are better than one whose vector axis is the root: tiles that do not stay in cache, or
 // are too few for the threads. bytes: of the whole nest; columns: elements of the vector axis.
-inline constexpr double worth_waking = 1 << 18;  // bytes of work
 bool tiles_lose(const Machine& machine, double bytes, double columns, int threads);
 
 // Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row.
@@ -194,6 +196,10 @@ int equal_parts(int vectors, Index total);
 // Elements of a tile that is transposed in registers: sixteen are whole lines of floats. Where a vector takes several registers, eight need
 // fewer than there are, if the lines stay in the first level until the other half is needed.
 int elements_of_tile(int registers_each, double bytes_of_lines);
+
+// Elements that an outer loop reads again for each of its own, from which they are transposed before it: 200,000 points times a 2 x 2 matrix .31 ns each
+// picked from whole rows each time, .46 prepared, 3 x 3 .70 both ways, 4 x 4 1.50 and 1.16, 8 x 8 6.6 and 3.1 (Zen 4).
+inline constexpr double worth_preparing = 4;
 
 // Rows of a few elements that follow each other without a gap: whether whole vectors of them are loaded or stored and their lanes picked, rather
 // than each row by itself, transposed in squares. Pixels of two or three bytes take a fifth to a tenth of the time, stores of three floats a

@@ -18,10 +18,6 @@ struct Use {
   bool repeats;                                 // for each element of other loops around it
 };
 
-// Elements that are picked from whole rows again each time if they are fewer: 200,000 points times a 2 x 2 matrix .31 ns each without rows of
-// scratch, .46 with them, 3 x 3 .70 both ways, 4 x 4 1.50 and 1.16, 8 x 8 6.6 and 3.1 (Zen 4).
-constexpr double worth_preparing = 4;
-
 class Keeper {
  public:
   Keeper(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine)
@@ -38,9 +34,8 @@ class Keeper {
       const Use& first = uses.front();
       std::erase_if(uses, [&](const Use& use) { return &use != &first && (use.within <= first.within || !same_dimension(first, use)); });
       if (!first.is_whole || written_.contains(buffer) || bytes_of_row(load_of(first)) > machine_.second_level_bytes / 4) continue;
+      if (!first.repeats && uses.size() > 1) keep(uses);
       if (first.repeats && elements_of_row(load_of(first)) >= worth_preparing) prepare(uses);
-      else if (first.repeats) continue;
-      else if (uses.size() > 1) keep(uses);
     }
     for (auto before = prepared_.rbegin(); before != prepared_.rend(); ++before)
       root.body.insert(root.body.begin() + static_cast<std::ptrdiff_t>(before->first), std::move(before->second));
