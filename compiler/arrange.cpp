@@ -243,6 +243,8 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   const double bytes = (distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest)) + bytes_across(graph, hints, nest);
   nest.unit = unit_of_vectors(bytes, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest),
                               distributed ? strip_share : first_level_share);
+  const bool folds = std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return static_cast<std::size_t>(graph.node(placed.node).kept) < placed.axes.size(); });
+  if (folds || bytes > 0) nest.unit = unit_of_short_axis(nest.unit, nest.axes[static_cast<std::size_t>(nest.lanes)].known.most);
 }
 
 }  // namespace weft

@@ -123,6 +123,11 @@ Index unit_of_vectors(double row_bytes, Index extent, double elements, int threa
   return unit;
 }
 
+Index unit_of_short_axis(Index unit, Index most) {
+  while (unit > 16 && unit / 2 >= most) unit /= 2;
+  return unit;
+}
+
 bool thin_extent_pays(Index extent, double elements) {
   constexpr double enough = 4096;                // a call of fewer takes less time than compiling
   return extent >= 2 && extent <= 16 && elements >= enough;

@@ -134,6 +134,9 @@ bool kept_row_fits(double bytes, double root_elements);
 // elements: of the whole nest; instructions: likewise. Long code is itself fetched from beyond the first level for each unit, so that short
 // units cost more than rows in the second level.
 Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads, int instructions, Index share = first_level_share);
+// No longer than the axis is in all calls: rows of a unit are filled and summed up as a whole, again and again where folds are nested. The
+// gradient of batch normalization of 16 channels took 24 ns an element with rows of 1024.
+Index unit_of_short_axis(Index unit, Index most);
 
 // An operand that repeats along merged axes stays in so many f32 registers at most: extents 2 to 8, 10, 12, 14, 16.
 inline constexpr Index repeated_vectors = 7;

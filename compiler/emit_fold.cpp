@@ -16,6 +16,15 @@ void KernelEmitter::call_support(FoldSupport what, const Fold& fold, std::vector
   b_.CreateCall(module_.getOrInsertFunction(fold_symbol(what, accumulator, fold.dtype), type), args);
 }
 
+// Of the elements of a row those of the current unit, where the others lie behind them: whole vectors.
+Value* KernelEmitter::elements_in_use(const Buffer& row) {
+  const bool c = row.order == Order::c;
+  if (!program_.is_tiled(c ? row.axes.front() : row.axes.back())) return size(row_elements(row));
+  Value* count = b_.CreateSub(tile_.end, tile_.begin);
+  for (std::size_t d = c ? 1 : 0; d + (c ? 0 : 1) < row.extents.size(); ++d) count = b_.CreateMul(count, size(row.extents[d]));
+  return b_.CreateAnd(b_.CreateAdd(count, number(lane_count - 1)), number(-lane_count));
+}
+
 // Memory for the folds that end with this loop.
 void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
   for (int number_of_fold : loop.folds) {
@@ -38,7 +47,9 @@ void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
       const Extent offset = reserve_rows(fold.row, state.slots);
       row_offsets_[static_cast<std::size_t>(fold.row)] = offset;
       state.memory = scratch_at(offset);
-      state.elements = size(row_elements(program_.buffers[static_cast<std::size_t>(fold.row)]));
+      const Buffer& row = program_.buffers[static_cast<std::size_t>(fold.row)];
+      state.elements = size(row_elements(row));
+      state.in_use = elements_in_use(row);
     }
     if (!stack) continue;
     if (fold.row >= 0) state.stack = scratch_at(reserve_rows(fold.row, fold_stack_rows));
@@ -62,7 +73,7 @@ void KernelEmitter::start_folds(const Loop& loop, bool ordered) {
     } else {
       auto* value = stack_cell(memory_type(context_, fold.dtype, 1), "unit");
       b_.CreateStore(to_memory(constant_value(context_, start, 1), fold.dtype), value);
-      call_support(FoldSupport::fill, fold, {state.memory, b_.CreateMul(state.elements, number(state.slots)), value});
+      call_support(FoldSupport::fill, fold, {state.memory, state.in_use, state.elements, number(state.slots), value});
     }
   }
 }
@@ -115,7 +126,7 @@ void KernelEmitter::end_leaf(const Loop& loop, Value* leaf, Value* several) {
     if (!fold.ordered) continue;
     Value* row = state.memory;
     if (fold.row >= 0) {
-      if (state.slots > 1) call_support(FoldSupport::reduce, fold, {row, state.elements, number(state.slots)});
+      if (state.slots > 1) call_support(FoldSupport::reduce, fold, {row, state.in_use, state.elements, number(state.slots)});
     } else {
       Value* slots = state.registers.empty() ? b_.CreateLoad(memory_type(context_, fold.dtype, state.slots), state.cell)
                                              : b_.CreateLoad(register_type(context_, fold.dtype, lane_count), state.registers[0]);
@@ -125,7 +136,7 @@ void KernelEmitter::end_leaf(const Loop& loop, Value* leaf, Value* several) {
       row = state.cell;
     }
     if (!leaf) continue;
-    if_then(several, "push", [&] { call_support(FoldSupport::push, fold, {state.stack, row, fold.row >= 0 ? state.elements : number(1), leaf}); });
+    if_then(several, "push", [&] { call_support(FoldSupport::push, fold, {state.stack, row, fold.row >= 0 ? state.in_use : number(1), leaf}); });
   }
 }
 
@@ -135,7 +146,7 @@ void KernelEmitter::finish_leaves(const Loop& loop, Value* leaves) {
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     if (!fold.ordered) continue;
     Value* row = fold.row >= 0 ? state.memory : state.cell;
-    call_support(FoldSupport::finish, fold, {state.stack, row, fold.row >= 0 ? state.elements : number(1), leaves});
+    call_support(FoldSupport::finish, fold, {state.stack, row, fold.row >= 0 ? state.in_use : number(1), leaves});
   }
 }
 
@@ -176,7 +187,7 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
     } else {
       auto* cell = stack_cell(memory_type(context_, fold.dtype, 1), "zero");
       b_.CreateStore(zero, cell);
-      call_support(FoldSupport::fill, fold, {state.memory, b_.CreateSelect(empty, state.elements, number(0)), cell});
+      call_support(FoldSupport::fill, fold, {state.memory, b_.CreateSelect(empty, state.in_use, number(0)), state.elements, number(1), cell});
     }
   }
 }

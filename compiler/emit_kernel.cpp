@@ -127,7 +127,7 @@ bool KernelEmitter::relies_on_whole(int axis, Index size) {
 
 bool KernelEmitter::relies_on_one_leaf(int axis) {
   if (!fits_one_leaf(axis)) return false;
-  if (!program_.is_tiled(axis)) plan_.relied.at_most_a_leaf(program_.axes[static_cast<std::size_t>(axis)].extent);
+  if (!program_.is_tiled(axis)) plan_.relied.at_most(program_.axes[static_cast<std::size_t>(axis)].extent, fold_leaf);
   return true;
 }
 
@@ -142,8 +142,9 @@ bool KernelEmitter::relies_on_some(int axis) {
 // bodies notice: for others the code a longer call would need is dearer.
 bool KernelEmitter::relies_on_one_unit(const Loop& loop) {
   const NestAxis& root = program_.axes[static_cast<std::size_t>(program_.root.var.axis)];
-  if (loop.weight > small_body || root.known.most > std::min(program_.unit, fold_leaf)) return false;
-  plan_.relied.at_most_a_leaf(root.extent);
+  const Index most = std::min(program_.unit, fold_leaf);
+  if (loop.weight > small_body || root.known.most > most) return false;
+  plan_.relied.at_most(root.extent, most);
   return true;
 }
 
@@ -229,6 +230,9 @@ Index KernelEmitter::emit_units(const Loop& root) {
     emit_items(root);
     return 1;
   }
+  const NestAxis& along = program_.axes[static_cast<std::size_t>(axis)];
+  const bool one_unit = root.var.part == Part::tile && program_.unit < fold_leaf && along.known.most <= program_.unit;
+  if (one_unit) plan_.relied.at_most(along.extent, program_.unit);
   make_early_tables({&root});
   Value* rest = begin;
   Index several = 1;
@@ -240,7 +244,8 @@ Index KernelEmitter::emit_units(const Loop& root) {
   }
   for_range(rest, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;
-    if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
+    if (one_unit) tile_ = {number(0), extent};
+    else if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
     else axis_index_[static_cast<std::size_t>(axis)] = unit;
     emit_items(root);
   });

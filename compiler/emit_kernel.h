@@ -30,7 +30,7 @@ class KernelEmitter : private LoopChoices {
     Value* cell = nullptr;                      // no row axes: the slots, on the stack
     Value* memory = nullptr;                    // row axes: slots * elements in scratch; slot 0 is the result row
     Value* stack = nullptr;                     // the tree over leaves
-    Value* elements = nullptr;                  // of one row
+    Value *elements = nullptr, *in_use = nullptr;       // of one row: all of them, and those of the current unit
     int slots = 1;
   };
 
@@ -274,6 +274,7 @@ class KernelEmitter : private LoopChoices {
   void take_results(const Loop& loop);
   void close_folds(const Loop& loop, Range range);
   Value* across_lanes(const Fold& fold, Value* vector);
+  Value* elements_in_use(const Buffer& row);
 
   // emit_trees.cpp
   std::vector<Value*> across_lanes(const Fold& fold, std::vector<Value*> vectors);

@@ -39,32 +39,35 @@ template <AccumulatorId acc, class T> [[gnu::always_inline]] inline void combine
   for (Index k = 0; k < count; ++k) to[k] = combine_values<acc, T>(left[k], right[k]);
 }
 
-template <class T> void fill(T* rows, Index count, const T* value) { std::fill(rows, rows + count, *value); }
-
-// Element `at` of row `slot` with those `half`, 2 * half, .. rows after it: s with s+8, then s+4, s+2, s+1.
-template <AccumulatorId acc, Index half, class T> [[gnu::always_inline]] inline T across_slots(const T* at, Index count, Index slot) {
-  if constexpr (half == fold_slots) return at[slot * count];
-  else return combine_values<acc>(across_slots<acc, 2 * half>(at, count, slot), across_slots<acc, 2 * half>(at, count, slot + half));
+template <class T> void fill(T* rows, Index count, Index pitch, Index slots, const T* value) {
+  for (Index slot = 0; slot < slots; ++slot) std::fill_n(rows + slot * pitch, count, *value);
 }
 
-template <AccumulatorId acc, class T> [[gnu::always_inline]] inline void reduce_rows(T* rows, Index count, Index slots) {
+// Element `at` of row `slot` with those `half`, 2 * half, .. rows after it: s with s+8, then s+4, s+2, s+1.
+template <AccumulatorId acc, Index half, class T> [[gnu::always_inline]] inline T across_slots(const T* at, Index pitch, Index slot) {
+  if constexpr (half == fold_slots) return at[slot * pitch];
+  else return combine_values<acc>(across_slots<acc, 2 * half>(at, pitch, slot), across_slots<acc, 2 * half>(at, pitch, slot + half));
+}
+
+template <AccumulatorId acc, class T> [[gnu::always_inline]] inline void reduce_rows(T* rows, Index count, Index pitch, Index slots) {
   if constexpr (is_ordered<acc, T>)
     if (slots == fold_slots) {                                 // in one pass; rows are whole vectors (row_elements)
       constexpr Index vector = 16;
       for (Index first = 0; first < count; first += vector) {
         std::array<T, vector> sums;
-        for (Index k = 0; k < vector; ++k) sums[static_cast<std::size_t>(k)] = across_slots<acc, 1>(rows + first + k, count, 0);
+        for (Index k = 0; k < vector; ++k) sums[static_cast<std::size_t>(k)] = across_slots<acc, 1>(rows + first + k, pitch, 0);
         std::copy(sums.begin(), sums.end(), rows + first);
       }
       return;
     }
-  for (Index half = slots / 2; half >= 1; half /= 2) combine_rows<acc>(rows, rows, rows + half * count, half * count);
+  for (Index half = slots / 2; half >= 1; half /= 2)
+    for (Index slot = 0; slot < half; ++slot) combine_rows<acc>(rows + slot * pitch, rows + slot * pitch, rows + (slot + half) * pitch, count);
 }
 
-template <AccumulatorId acc, class T> void reduce(T* rows, Index count, Index slots) { reduce_rows<acc>(rows, count, slots); }
+template <AccumulatorId acc, class T> void reduce(T* rows, Index count, Index pitch, Index slots) { reduce_rows<acc>(rows, count, pitch, slots); }
 
 #if defined(__x86_64__)
-template <AccumulatorId acc, class T> [[gnu::target("avx2")]] void reduce_avx2(T* rows, Index count, Index slots) { reduce_rows<acc>(rows, count, slots); }
+template <AccumulatorId acc, class T> [[gnu::target("avx2")]] void reduce_avx2(T* rows, Index count, Index pitch, Index slots) { reduce_rows<acc>(rows, count, pitch, slots); }
 #endif
 
 template <AccumulatorId acc, class T> auto* reduce_on_host() {

@@ -11,8 +11,8 @@
 namespace weft {
 
 enum class FoldSupport { fill, reduce, push, finish, merge };
-// fill  (T* rows, Index count, const T* value)              every element = *value
-// reduce(T* rows, Index count, Index slots)                 rows[0] = the tree over `slots` rows of `count` elements, a multiple of 16
+// fill  (T* rows, Index count, Index pitch, Index slots, const T* value)   every element of `slots` rows, which are `pitch` elements apart, = *value
+// reduce(T* rows, Index count, Index pitch, Index slots)    rows[0] = the tree over such rows; `count` is a multiple of 16
 // push  (T* stack, T* row, Index count, Index leaf)         adds leaf number `leaf` to the binary counter
 // finish(T* stack, T* row, Index count, Index leaves)       row = the remaining subtrees
 // merge (T* rows, Index count, Index units)                 rows[0] = the tree over all rows

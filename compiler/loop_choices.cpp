@@ -1,6 +1,7 @@
 #include "loop_choices.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "cost_model.h"
@@ -46,11 +47,16 @@ bool LoopChoices::permutes_bytes() const { return has_feature("+avx512vbmi"); }
 
 // How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a
 // larger step leaves over is masked.
+// How many vectors a unit has, if it is what the loop runs over.
+int LoopChoices::vectors_of_unit(const Loop& loop) const {
+  return program_.is_tiled(loop.var.axis) ? static_cast<int>(std::max<Index>(1, program_.unit / lane_count)) : std::numeric_limits<int>::max();
+}
+
 int LoopChoices::interleave(const Loop& loop) const {
   if (std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Others>(item); })) return 1;       // rows across it fill the registers
   const bool along_block = program_.block > 0 && program_.is_tiled(loop.var.axis) && loop.weight > small_body;
   const int most = along_block ? vectors_of_block : program_.vectors;
-  const int wanted = std::min(most, latency_steps(loop));
+  const int wanted = std::min({most, latency_steps(loop), vectors_of_unit(loop)});
   int repetition = 1;                   // vectors until all repeating operands begin anew
   for (const Item& item : loop.body)
     if (auto* load = std::get_if<Load>(&item))
@@ -255,7 +261,7 @@ int LoopChoices::columns_at_once(const Outer& outer) const {
   const Loop& lanes = *outer.loops[0];
   const auto sums = std::count_if(lanes.body.begin(), lanes.body.end(), [](const Item& item) { return std::holds_alternative<Accumulate>(item); });
   const std::size_t bytes = std::max(size_of(f32), widest_of(lanes));                    // halves are added as f32
-  return std::min(2, registers() / 2 / (slots_of_a_pass * registers_of(bytes) * static_cast<int>(sums)));
+  return std::min({2, vectors_of_unit(lanes), registers() / 2 / (slots_of_a_pass * registers_of(bytes) * static_cast<int>(sums))});
 }
 
 // Float sums over so few rows that these stay in a cache from one step of columns to the next.

@@ -53,6 +53,7 @@ class LoopChoices {
   std::optional<ByteFunction> byte_function(const Loop& loop) const;
 
   int interleave(const Loop& loop) const;       // vectors side by side
+  int vectors_of_unit(const Loop& loop) const;
   int tile_elements(const Loop& loop, const Outer& outer, bool past_caches) const;         // of the outer loop
   // Tiles go in blocks, so many vectors of the vector loop at a time; 0: they do not.
   int vectors_of_blocks(const Loop& loop, const Outer& outer, bool past_caches) const;

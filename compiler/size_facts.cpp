@@ -1,6 +1,7 @@
 #include "size_facts.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <weft/accumulator.h>
 #include <weft/error.h>
@@ -29,7 +30,7 @@ Facts facts_of_call(const Bindings& bindings) {
     SizeFacts& of_symbol = facts[symbol];
     of_symbol.least = 1;
     if (value % lane_count == 0) of_symbol.multiple = std::min(value & -value, widest_step);
-    if (value <= fold_leaf) of_symbol.most = fold_leaf;
+    if (value <= fold_leaf) of_symbol.most = std::max<Index>(lane_count, static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(value))));
   }
   return facts;
 }
@@ -66,8 +67,11 @@ void ReliedFacts::whole(const Extent& extent, Index size) {
   }
 }
 
-void ReliedFacts::at_most_a_leaf(const Extent& extent) {
-  for (const std::string& symbol : symbols_of(extent)) relied_[symbol].most = fold_leaf;
+void ReliedFacts::at_most(const Extent& extent, Index most) {
+  for (const std::string& symbol : symbols_of(extent)) {
+    Index& relied = relied_[symbol].most;
+    relied = std::min(relied, most);
+  }
 }
 
 void ReliedFacts::some(const Extent& extent) {

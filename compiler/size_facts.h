@@ -33,7 +33,7 @@ SizeFacts facts_of_merged(const SizeFacts& outer, const SizeFacts& inner, const 
 class ReliedFacts {
  public:
   void whole(const Extent& extent, Index size);         // that so many elements, a power of two, go into it
-  void at_most_a_leaf(const Extent& extent);
+  void at_most(const Extent& extent, Index most);
   void some(const Extent& extent);                      // it is not 0
   Facts of(const Facts& facts) const;
 
