@@ -4,16 +4,36 @@
 
 namespace weft::lanes {
 
+// a / b towards zero, b neither 0 nor -1. Processors divide vectors of floats alone, and LLVM would divide lane by lane. The rounded quotient
+// of numbers of a dtype that has them all, f32 for 16 bits and f64 for 32, has the same whole part as the exact one: that is 1 / |b| or
+// more from the next whole number, and rounding moves it by less where |a| < 2^24, or 2^53. Of 64 bits that is looked at.
+inline Term whole_quotient(Term a, Term b) {
+  auto& builder = *a.builder;
+  const auto by_integers = [&] { return a.is_signed() ? builder.CreateSDiv(a.value, b.value) : builder.CreateUDiv(a.value, b.value); };
+  const std::size_t bytes = size_of(a.dtype);
+  if (a.width() == 1 || (bytes < 8 && llvm::isa<llvm::Constant>(b.value))) return a.with(by_integers());        // by a constant: products
+  llvm::Type* reals = a.value->getType()->getWithNewType(bytes <= 2 ? builder.getFloatTy() : builder.getDoubleTy());
+  const auto real = [&](Term x) { return Lane{x.is_signed() ? builder.CreateSIToFP(x.value, reals) : builder.CreateUIToFP(x.value, reals), &builder}; };
+  const Lane dividend = real(a), divisor = real(b), ratio = dividend / divisor;
+  const auto by_reals = [&](Value* quotient) { return a.is_signed() ? builder.CreateFPToSI(quotient, a.value->getType()) : builder.CreateFPToUI(quotient, a.value->getType()); };
+  if (bytes < 8) return a.with(by_reals(ratio.value));
+  const Lane limit = dividend.like(0x1p53);
+  const LaneMask beyond = !((abs(dividend) < limit) & (abs(divisor) < limit));
+  Value* quotient = by_reals(select(beyond, dividend.like(0), ratio).value);
+  RareBlock block(beyond);
+  Value* exact = by_integers();
+  block.leave();
+  return a.with(block.join(Lane{quotient, &builder}, Lane{exact, &builder}).value);
+}
+
 // Integer division that never traps: a divisor of 0 or -1 is replaced and its result chosen afterwards.
 struct SafeDivision {
   Term quotient, rest, by_zero, by_minus_one;
 };
 inline SafeDivision divide_safely(Term a, Term b) {
   const Term by_zero = b == b.like(0), by_minus_one = a.is_signed() ? b == b.like(-1) : by_zero;
-  const Term divisor = select(by_zero | by_minus_one, b.like(1), b);
-  auto* builder = a.builder;
-  if (a.is_signed()) return {a.with(builder->CreateSDiv(a.value, divisor.value)), a.with(builder->CreateSRem(a.value, divisor.value)), by_zero, by_minus_one};
-  return {a.with(builder->CreateUDiv(a.value, divisor.value)), a.with(builder->CreateURem(a.value, divisor.value)), by_zero, by_minus_one};
+  const Term divisor = select(by_zero | by_minus_one, b.like(1), b), quotient = whole_quotient(a, divisor);
+  return {quotient, a - quotient * divisor, by_zero, by_minus_one};
 }
 // Of floats it is exact, so the library's per lane gives the same bits as any other.
 inline Term fmod(Term a, Term b) {
