@@ -52,8 +52,9 @@ RootPreference::Choice RootPreference::best(const Side& side) const {
   for (std::size_t axis = 0; axis < uses.along.size(); ++axis) {
     if (!(side.roots >> axis & 1)) continue;
     const bool is_lanes = axis == lanes && uses.along.size() > 1;
-    const double penalty = root_cost(uses.along[axis], side.axes[axis].hint, is_lanes).total();
-    if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), penalty, is_lanes};
+    const RootCost cost_as_root = root_cost(uses.along[axis], side.axes[axis].hint, is_lanes);
+    const double penalty = cost_as_root.total();
+    if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), penalty, is_lanes, cost_as_root.large_results > 0};
   }
   return choice;
 }
@@ -71,7 +72,7 @@ bool RootPreference::should_part(const Side& alone, const Side& nest, const Side
   double bytes = static_cast<double>(element_size);
   for (const NestAxis& axis : joined.axes) bytes *= std::max(1.0, static_cast<double>(axis.hint));
   if (alone.rank < nest.rank && idles_threads(joined, together, bytes)) return together.penalty > without;
-  if (!together.lanes) return false;
+  if (!together.lanes && !(together.large_results && alone.rank != nest.rank)) return false;
   if (alone.rank != nest.rank) return together.penalty > (alone.rank > nest.rank ? by_itself : without);
   if (together.penalty <= std::min(by_itself, without)) return false;
   const double columns = static_cast<double>(joined.axes[static_cast<std::size_t>(together.axis)].hint);

@@ -18,7 +18,7 @@ class RootPreference {
   // Whether a node and the nodes of a nest should part, though they fit together.
   //   alone, among, own    the node by itself: its uses, its roots, and how many axes it runs over
   //   nest, roots          the nest without it;      joined, left: the nest with it
-  // The roots that are left may make the vector axis the root, where one side by itself had a better one. If one side runs
+  // The roots that are left may make the vector axis the root, or one over which large results are folded, where one side by itself had a better one. If one side runs
   // over more axes, what the other makes for it is small beside its work: they part. Otherwise both read the same arrays,
   // and part only if the tiles of the shared nest do not stay in cache, or are too few for the threads. What folds the root of a larger nest
   // to less than a leaf for each thread parts from it: the sum over rows of their sums.
@@ -34,7 +34,7 @@ class RootPreference {
   struct Choice {
     int axis = -1;
     double penalty = 0;
-    bool lanes = false;
+    bool lanes = false, large_results = false;
   };
   Choice best(const Side& side) const;
   bool idles_threads(const Side& side, const Choice& root, double bytes) const;
