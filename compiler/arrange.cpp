@@ -107,13 +107,13 @@ int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine) {
   return best;
 }
 
-int choose_root(Nest& nest, const Costs& costs, int lanes) {
+int choose_root(Nest& nest, const Costs& costs, int lanes, int threads) {
   int best = -1;
   double best_penalty = 0;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) {
     if (!(nest.roots >> axis & 1)) continue;
     const auto a = static_cast<std::size_t>(axis);
-    nest.compared[a].root = root_cost(costs.uses.along[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1);
+    nest.compared[a].root = root_cost(costs.uses.along[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1, threads);
     const double penalty = nest.compared[a].root.total();
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }
@@ -233,7 +233,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   if (!nest.axes.empty()) {
     const Costs costs(graph, hints, schedule, nest);
     nest.lanes = choose_lanes(nest, costs, hints.machine);
-    order_loops(graph, hints, schedule, nest, costs, choose_root(nest, costs, nest.lanes));
+    order_loops(graph, hints, schedule, nest, costs, choose_root(nest, costs, nest.lanes, hints.threads));
     keep_visiting_order(graph, nest);
   }
   nest.root = build_tree(graph, nest, distribute(graph, schedule, nest));

@@ -63,7 +63,12 @@ double vector_axis_cost(const AxisUse& use, double accesses, double carried, dou
   return cost / (extent < 16 ? 0.4 * std::max(1.0, static_cast<double>(extent)) / 16 : 1.0);
 }
 
-RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis) {
+bool idles_threads(const AxisUse& use, Index extent, bool is_vector_axis, int threads) {
+  const Index least = is_vector_axis ? least_shared_unit : use.folded ? fold_leaf : 0;
+  return extent <= least * (threads - 1);
+}
+
+RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis, int threads) {
   RootCost cost;
   if (is_vector_axis) cost.vectors = extent >= 4096 ? 2.5 : 4;
   if (use.folded) {
@@ -73,6 +78,7 @@ RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis) {
   }
   if (extent < 16) cost.few_elements = 3;
   if (extent < 16 && !is_vector_axis && use.whole > 0) cost.shared_lines = 3;
+  if (idles_threads(use, extent, is_vector_axis, threads)) cost.idle_threads = 5;
   return cost;
 }
 
@@ -119,7 +125,7 @@ Index unit_of_vectors(double row_bytes, Index extent, double elements, int threa
   const Index least = instructions > first_level_of_code ? 512 : 64;
   while (unit > least && static_cast<double>(unit) * row_bytes > static_cast<double>(share)) unit /= 2;
   if (threads > 1 && elements >= worth_sharing)
-    while (unit > 128 && extent < units_each * threads * unit) unit /= 2;
+    while (unit > least_shared_unit && extent < units_each * threads * unit) unit /= 2;
   return unit;
 }
 

@@ -95,16 +95,18 @@ constexpr double store_in_loads(bool in_blocks) { return in_blocks ? 0.95 : 1.25
 
 // What one loop may keep of the first level, half of the smallest in use (32 KiB): the rest is for what passes through.
 inline constexpr Index first_level_share = 1 << 14;
+inline constexpr Index least_shared_unit = 128;  // elements of the vector axis that are a thread's, if there are several
 
 // Why an axis is a poor root. A root that is also the vector axis, and not the only axis, breaks rows into tiles. A folded one needs
 // partial results, which may be large, and several leaves to be parallel. One of few elements cannot be split over threads; if they are
 // neighbours in memory of any array, each of them touches all lines of it again: 2048 pixels of three floats to planes, or back, .5 to .6 ns
-// an element that way, .08 with the channels inside (Zen 4).
+// an element that way, .08 with the channels inside (Zen 4). A vector axis of few units, or a folded one of few leaves, leaves threads idle.
 struct RootCost {
-  double vectors = 0, folded = 0, large_results = 0, few_leaves = 0, few_elements = 0, shared_lines = 0;
-  double total() const { return vectors + folded + large_results + few_leaves + few_elements + shared_lines; }
+  double vectors = 0, folded = 0, large_results = 0, few_leaves = 0, few_elements = 0, shared_lines = 0, idle_threads = 0;
+  double total() const { return vectors + folded + large_results + few_leaves + few_elements + shared_lines + idle_threads; }
 };
-RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis);
+RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis, int threads);
+bool idles_threads(const AxisUse& use, Index extent, bool is_vector_axis, int threads);
 
 inline constexpr double worth_waking = 1 << 18;  // bytes of work, for which nests part so that all threads have some
 

@@ -52,18 +52,18 @@ RootPreference::Choice RootPreference::best(const Side& side) const {
   for (std::size_t axis = 0; axis < uses.along.size(); ++axis) {
     if (!(side.roots >> axis & 1)) continue;
     const bool is_lanes = axis == lanes && uses.along.size() > 1;
-    const RootCost cost_as_root = root_cost(uses.along[axis], side.axes[axis].hint, is_lanes);
+    const RootCost cost_as_root = root_cost(uses.along[axis], side.axes[axis].hint, is_lanes, hints_.threads);
     const double penalty = cost_as_root.total();
     if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), penalty, is_lanes, cost_as_root.large_results > 0};
   }
   return choice;
 }
 
-// Whether the root is folded and has fewer leaves than there are threads, for which the nest has work.
-bool RootPreference::idles_threads(const Side& side, const Choice& root, double bytes) const {
+// Whether threads for which the nest has work would have none.
+bool RootPreference::wastes_threads(const Side& side, const Choice& root, double bytes) const {
   if (root.axis < 0 || bytes < worth_waking) return false;
   const auto axis = static_cast<std::size_t>(root.axis);
-  return side.uses.along[axis].folded && side.axes[axis].hint <= fold_leaf * (hints_.threads - 1);
+  return idles_threads(side.uses.along[axis], side.axes[axis].hint, root.lanes, hints_.threads);
 }
 
 bool RootPreference::should_part(const Side& alone, const Side& nest, const Side& joined, Index element_size) const {
@@ -71,7 +71,7 @@ bool RootPreference::should_part(const Side& alone, const Side& nest, const Side
   const double by_itself = best(alone).penalty, without = best(nest).penalty;
   double bytes = static_cast<double>(element_size);
   for (const NestAxis& axis : joined.axes) bytes *= std::max(1.0, static_cast<double>(axis.hint));
-  if (alone.rank < nest.rank && idles_threads(joined, together, bytes)) return together.penalty > without;
+  if (alone.rank < nest.rank && wastes_threads(joined, together, bytes)) return together.penalty > without;
   if (!together.lanes && !(together.large_results && alone.rank != nest.rank)) return false;
   if (alone.rank != nest.rank) return together.penalty > (alone.rank > nest.rank ? by_itself : without);
   if (together.penalty <= std::min(by_itself, without)) return false;

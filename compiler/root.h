@@ -37,7 +37,7 @@ class RootPreference {
     bool lanes = false, large_results = false;
   };
   Choice best(const Side& side) const;
-  bool idles_threads(const Side& side, const Choice& root, double bytes) const;
+  bool wastes_threads(const Side& side, const Choice& root, double bytes) const;
 
   const Graph& graph_;
   const Hints& hints_;

@@ -108,20 +108,23 @@ TEST_CASE("long functions along short rows cost more than their elements, the mo
 
 TEST_CASE("a root is poor if it is folded, thin, or the vector axis; a longer one is no poorer") {
   const AxisUse plain{}, folded{.folded = true, .kept_beside = 10}, folded_to_many{.folded = true, .kept_beside = 1e6};
-  CHECK(root_cost(plain, 1000, false).total() == 0);
-  CHECK(root_cost(plain, 15, false).total() > 0);
-  CHECK(root_cost(plain, 1000, true).total() > 0);
-  CHECK(root_cost(folded, 1000, false).total() > root_cost(folded, 1 << 20, false).total());
-  CHECK(root_cost(folded_to_many, 1000, false).total() > root_cost(folded, 1000, false).total());
+  CHECK(root_cost(plain, 1000, false, 1).total() == 0);
+  CHECK(root_cost(plain, 15, false, 1).total() > 0);
+  CHECK(root_cost(plain, 1000, true, 1).total() > 0);
+  CHECK(root_cost(folded, 1000, false, 1).total() > root_cost(folded, 1 << 20, false, 1).total());
+  CHECK(root_cost(folded_to_many, 1000, false, 1).total() > root_cost(folded, 1000, false, 1).total());
+  CHECK(root_cost(plain, 64, true, 2).total() > root_cost({.whole = 1}, 8, false, 2).total());
+  CHECK(root_cost(plain, 64, true, 1).total() < root_cost({.whole = 1}, 8, false, 1).total());
   for (const AxisUse& use : {plain, folded, folded_to_many})
-    for (bool vectors : {false, true}) {
-      double before = 100;
-      for (Index extent = 1; extent < 1 << 20; extent *= 2) {
-        const double cost = root_cost(use, extent, vectors).total();
-        CHECK(cost <= before);
-        before = cost;
+    for (bool vectors : {false, true})
+      for (int threads : {1, 2, 64}) {
+        double before = 100;
+        for (Index extent = 1; extent < 1 << 20; extent *= 2) {
+          const double cost = root_cost(use, extent, vectors, threads).total();
+          CHECK(cost <= before);
+          before = cost;
+        }
       }
-    }
 }
 
 TEST_CASE("units are smaller where rows are long, or threads have none") {
