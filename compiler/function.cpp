@@ -22,6 +22,8 @@ struct Call::State {
   std::vector<Index> sizes;
   std::vector<std::shared_ptr<void>> memory;                       // temporaries and partial results
   std::vector<Array> inputs, outputs;                              // kept alive
+  std::vector<View> reshaped;                                      // of State::reshaped
+  std::vector<std::pair<Array, Array>> gathered;                   // inputs with gaps that a reshape reads: from, to
   std::vector<std::pair<Array, Array>> copies;                     // results that overlap something: from, to
   Index temporary_bytes = 0;
 };
@@ -53,7 +55,13 @@ void check_output(const Graph& graph, std::size_t k, const View& array, const Bi
 std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bindings, const std::vector<Array>& inputs,
                                                             const std::vector<Array>& outputs) const {
   const PastCaches stream = stores_past_caches(inputs, outputs, cache_bytes());
-  const std::string key = variant_key(inputs, outputs, stream) + short_rows->in(bindings);
+  std::string key = variant_key(inputs, outputs, stream) + short_rows->in(bindings);
+  std::vector<std::pair<NodeId, Dims>> reshaped_strides;
+  for (const Reshaped& each : reshaped) {
+    const Dims shape = evaluate(graph.node(each.node).shape(), bindings), strides = contiguous_strides(shape, Order::c);
+    key += layout_key(strides, shape);
+    reshaped_strides.emplace_back(each.node, strides);
+  }
   const std::scoped_lock lock(mutex);
   auto& of_key = variants[key];
   const auto fitting = std::find_if(of_key.begin(), of_key.end(), [&](const auto& variant) { return hold_for(variant->facts, bindings); });
@@ -66,6 +74,7 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   hints.stream = stream;
   for (std::size_t k = 0; k < inputs.size(); ++k) hints.arrays[graph.inputs[k]] = {inputs[k].strides()};
   for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[graph.outputs[k]] = {outputs[k].strides()};
+  for (const auto& [id, strides] : reshaped_strides) hints.arrays[id] = {strides};
   for (NodeId id : constant_arrays(graph)) hints.arrays[id] = {constant_array(graph.node(id)).strides()};
   hints.turned = turned_arrays(graph, hints);
   of_key.push_back(compile_variant(graph, hints, options));
@@ -86,6 +95,11 @@ std::shared_ptr<Function::State> make_state(Graph graph, const Options& options,
   state->short_rows.emplace(state->graph);
   for (std::size_t k = 0; k < state->graph.size(); ++k)
     if (has_call_checks(state->graph, id_of(k))) state->checked.push_back(id_of(k));
+  for (std::size_t k = 0; k < state->graph.size(); ++k) {
+    const auto& inputs = state->graph.inputs;
+    const auto input = std::find(inputs.begin(), inputs.end(), memory_of(state->graph, id_of(k)));
+    if (state->graph.node(id_of(k)).kind == Kind::reshape && input != inputs.end()) state->reshaped.push_back({id_of(k), static_cast<std::size_t>(input - inputs.begin())});
+  }
   if (options.verify) verify(state->graph);
   state->pass_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return state;
@@ -140,6 +154,21 @@ bool is_same_view(const View& a, const View& b) {
   return a.data() == b.data() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
 }
 
+// Inputs that a reshape reads become row-major, if need be by a copy before each run.
+void see_reshaped(Call::State& call, const Bindings& bindings) {
+  Function::State& f = *call.function;
+  for (const auto& [node, k] : f.reshaped) {
+    Array& input = call.inputs[k];
+    if (!input.is_contiguous()) {
+      auto memory = f.pool.take(static_cast<std::size_t>(input.size()) * size_of(input.dtype()));
+      const Array dense = Array::borrow(View(memory.get(), input.dtype(), input.shape()), memory);
+      call.temporary_bytes += input.size() * static_cast<Index>(size_of(input.dtype()));
+      call.gathered.emplace_back(std::exchange(input, dense), dense);
+    }
+    call.reshaped.push_back(input.reshape_view(evaluate(f.graph.node(node).shape(), bindings)));
+  }
+}
+
 // Output k overlaps only inputs that it may lie upon, element for element.
 bool shares_safely(const Call::State& call, const std::vector<Array>& given, std::size_t k) {
   const Graph& graph = call.function->graph;
@@ -147,6 +176,7 @@ bool shares_safely(const Call::State& call, const std::vector<Array>& given, std
     if (other != k && given[k].overlaps(given[other])) return false;
   for (std::size_t m = 0; m < call.inputs.size(); ++m) {
     if (!given[k].overlaps(call.inputs[m])) continue;
+    if (std::any_of(call.function->reshaped.begin(), call.function->reshaped.end(), [&](const auto& each) { return each.input == m; })) return false;
     if (!is_same_view(given[k], call.inputs[m]) || !may_share(call.variant->plan.programs, graph.inputs[m], graph.outputs[k])) return false;
   }
   return true;
@@ -186,6 +216,7 @@ void fill_tables(Call::State& call, const Bindings& bindings) {
   std::unordered_map<NodeId, const View*> known;
   for (std::size_t k = 0; k < call.inputs.size(); ++k) known[graph.inputs[k]] = &call.inputs[k];
   for (std::size_t k = 0; k < call.outputs.size(); ++k) known[graph.outputs[k]] = &call.outputs[k];
+  for (std::size_t k = 0; k < call.reshaped.size(); ++k) known[call.function->reshaped[k].node] = &call.reshaped[k];
   for (const Slot& slot : plan.slots) {
     if (slot.place == Place::temporary || slot.place == Place::partial) {
       const Index bytes = slot.bytes.evaluate(bindings);
@@ -208,6 +239,7 @@ std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f
   call->function = f;
   call->inputs = std::move(inputs);
   call->outputs = std::move(outputs);
+  see_reshaped(*call, bindings);
   call->variant = f->variant_for(bindings, call->inputs, call->outputs);
   if (separate_overlaps(*call, f->pool)) call->variant = f->variant_for(bindings, call->inputs, call->outputs);
   fill_tables(*call, bindings);
@@ -215,6 +247,7 @@ std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f
 }
 
 void run_call(const Call::State& call) {
+  for (const auto& [from, to] : call.gathered) copy_elements(from, to);
   call.function->executor->run(call.variant->kernel, call.slots.data(), call.sizes.data());
   for (const auto& [from, to] : call.copies) copy_elements(from, to);
 }
@@ -223,7 +256,7 @@ void run_call(const Call::State& call) {
 
 Call::Call(std::shared_ptr<State> state) : state_(std::move(state)) {
   const auto& stages = state_->variant->kernel.stages;
-  if (stages.size() != 1 || !state_->copies.empty() || !state_->function->executor->only_calls(stages[0], state_->sizes.data())) return;
+  if (stages.size() != 1 || !state_->copies.empty() || !state_->gathered.empty() || !state_->function->executor->only_calls(stages[0], state_->sizes.data())) return;
   slots_ = state_->slots.data();
   sizes_ = state_->sizes.data();
   units_ = stages[0].units < 0 ? 1 : sizes_[stages[0].units];

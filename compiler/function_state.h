@@ -20,6 +20,11 @@ struct Function::State {
   std::shared_ptr<Executor> executor;
   std::optional<ShortRows> short_rows;
   std::vector<NodeId> checked;                                     // nodes whose sense depends on sizes
+  struct Reshaped {
+    NodeId node;
+    std::size_t input;
+  };
+  std::vector<Reshaped> reshaped;                                  // of inputs: arguments of their own, over memory that is row-major
   BufferPool pool;
   double pass_seconds = 0;
 

@@ -46,9 +46,9 @@ int Lowering::buffer_of(NodeId array) {
   const NodeId holder = memory_of(graph_, array);              // its slot, under the shape of `array`
   const bool output = std::find(graph_.outputs.begin(), graph_.outputs.end(), holder) != graph_.outputs.end();
   buffer.place = !is_scheduled(graph_.node(holder)) ? Place::argument : output ? Place::result : Place::temporary;
-  WEFT_ASSERT(holder == array || (buffer.place == Place::temporary && graph_.node(holder).order == Order::c),
-              "a reshape reads an array between nests in row-major order: %", array.value);
-  buffer.node = holder;
+  WEFT_ASSERT(holder == array || graph_.node(holder).kind == Kind::input || (buffer.place == Place::temporary && graph_.node(holder).order == Order::c),
+              "a reshape reads an input, or an array between nests in row-major order: %", array.value);
+  buffer.node = buffer.place == Place::argument ? array : holder;        // of an input it is an argument of its own
   buffer.dtype = node.dtype;
   buffer.extents = node.shape();
   buffer.order = layout_of(graph_, schedule_.turned, array);

@@ -24,7 +24,7 @@ Graph widen_folds(const Graph& graph);          // widen_folds.cpp
 Graph split_folds(const Graph& graph);          // split_folds.cpp
 // The window of an update is read from memory: one that is an iota, an extent or a literal gets a copy.
 Graph store_windows(const Graph& graph);        // store_windows.cpp
-// What a reshape names lies in memory of its own, in row-major order: an input, a constant and an output get a copy.
+// What a reshape names lies in memory of its own, in row-major order: a constant and an output get a copy, calls see to inputs.
 Graph store_reshapes(const Graph& graph);       // store_reshapes.cpp
 
 }  // namespace weft

@@ -20,7 +20,7 @@ Graph store_reshapes(const Graph& graph) {
     if (node.kind == Kind::reshape) {
       node.order = Order::c;
       const Node source = rebuild.to.node(operands[0].node);
-      const bool is_stored = (is_scheduled(source) && !is_output[graph.operand(id, 0).value]) || source.kind == Kind::reshape;
+      const bool is_stored = (is_scheduled(source) && !is_output[graph.operand(id, 0).value]) || source.kind == Kind::input || source.kind == Kind::reshape;
       if (!is_stored) operands[0].node = rebuild.to.apply(Op::copy, source.dtype, source.shape(), {Operand{operands[0].node, identity_map(source.kept)}});
     }
     rebuild.set(id, rebuild.to.add(std::move(node), std::move(operands)));

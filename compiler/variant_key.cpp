@@ -5,21 +5,18 @@
 #include "stride_class.h"
 
 namespace weft {
-namespace {
 
-void append_key(std::string& key, const View& array) {
-  const std::vector<StrideClass> classes = stride_classes(array.strides(), array.shape());
+std::string layout_key(const Dims& strides, const Dims& shape) {
+  const std::vector<StrideClass> classes = stride_classes(strides, shape);
+  std::string key;
   for (std::size_t k = 0; k < classes.size(); ++k) {
     key += letter_of(classes[k]);
     // Which other axis continues this one without a gap: axes that do are walked as one.
-    for (std::size_t inner = 0; inner < array.shape().size(); ++inner)
-      if (inner != k && array.shape()[k] > 1 && array.shape()[inner] > 1 && array.strides()[k] == array.strides()[inner] * array.shape()[inner])
-        key += std::to_string(inner);
+    for (std::size_t inner = 0; inner < shape.size(); ++inner)
+      if (inner != k && shape[k] > 1 && shape[inner] > 1 && strides[k] == strides[inner] * shape[inner]) key += std::to_string(inner);
   }
-  key += ' ';
+  return key + ' ';
 }
-
-}  // namespace
 
 PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes) {
   const auto bytes = [](const Array& array) { return array.size() * static_cast<Index>(size_of(array.dtype())); };
@@ -39,8 +36,8 @@ PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vecto
 
 std::string variant_key(const std::vector<Array>& inputs, const std::vector<Array>& outputs, PastCaches stream) {
   std::string key;
-  for (const Array& array : inputs) append_key(key, array);
-  for (const Array& array : outputs) append_key(key, array);
+  for (const Array& array : inputs) key += layout_key(array.strides(), array.shape());
+  for (const Array& array : outputs) key += layout_key(array.strides(), array.shape());
   switch (stream) {
     case PastCaches::no: break;
     case PastCaches::anywhere: key += "past caches from a line on"; break;

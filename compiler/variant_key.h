@@ -13,6 +13,9 @@ namespace weft {
 // axis but their fastest. cache_bytes: above 0.
 PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes);
 
+// What counts of one array.
+std::string layout_key(const Dims& strides, const Dims& shape);
+
 // Calls with one key may run the same code, whatever their sizes, if what it takes for granted of them holds (size_facts.h).
 std::string variant_key(const std::vector<Array>& inputs, const std::vector<Array>& outputs, PastCaches stream);
 

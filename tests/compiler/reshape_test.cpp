@@ -38,6 +38,46 @@ TEST_CASE("a reshape costs no memory and no loop beside the value that it names"
   CHECK(call.temporary_bytes() == 16 * 8 * 4);
 }
 
+TEST_CASE("a reshape of an input costs nothing where that is row-major, else a copy before each run") {
+  Graph g("named");
+  const Expr x = g.input("x", f32, {"n", 8});
+  const Function f = compile({max(reshape(x, {-1, 2, 4, 2}), {1, 3})}, {x}, checked());
+  const Array input = uniform(f32, {16, 8}, 1), output(f32, {8, 4});
+  const Call call = f.bind({input}, {output});
+  CHECK(call.loop_nests() == 1);
+  CHECK(call.temporary_bytes() == 0);
+  const Array with_gaps = counting(f32, {16, 16}).slice(1, 0, 8, 2), other(f32, {8, 4});
+  const Call copied = f.bind({with_gaps}, {other});
+  CHECK(copied.temporary_bytes() == 16 * 8 * 4);
+  for (int run : {0, 1}) {
+    with_gaps.set({3, 1}, Scalar::of(f32, 1000.0 * run));
+    copied();
+    CHECK(difference(other, f({with_gaps.copy()})[0]) == "");
+    check_call(f, {with_gaps});
+  }
+}
+
+TEST_CASE("results upon an input that is read through a reshape") {
+  Graph g("upon");
+  const Expr x = g.input("x", f64, {"n", 4});
+  const Expr reversed = reshape(reshape(x, {-1}).slice({Slice{{}, {}, -1}}), {"n", 4});
+  const Function f = compile({x * 2 + reversed, sum(reshape(x, {4, -1}), {0})}, {x}, checked());
+  for (const Index n : {1, 6, 70}) {
+    const Array a = uniform(f64, {n, 4}, 3), sums(f64, {n});
+    const std::vector<Array> expected = f({a});
+    f.run({a}, {a, sums});
+    CHECK(difference(a, expected[0]) == "");
+    CHECK(difference(sums, expected[1]) == "");
+  }
+  Graph h("first");
+  const Expr y = h.input("y", f64, {"n", 4});
+  const Function rows = compile({sum(reshape(y, {4, -1}) * 3, {0})}, {y}, checked());
+  const Array all = uniform(f64, {30, 4}, 5), expected = rows({all})[0];
+  const Array over = Array::borrow(View(all.data(), f64, {30}));
+  rows.run({all}, {over});
+  CHECK(difference(over, expected) == "");
+}
+
 TEST_CASE("gradients through reshapes, in place and in f order") {
   Graph g("trained");
   const Expr x = g.input("x", f64, {"n", 4}, Order::f), w = g.input("w", f64, {8});
