@@ -175,6 +175,34 @@ bool Drafts::runs_one_by_one(const Draft& draft, NodeId id, const std::vector<in
   return elements >= worth_a_nest;
 }
 
+// Whether it reads a scan of the nest at other indices, which would keep the rows of that one by one: by themselves they go in tiles.
+bool Drafts::holds_up_scan(const Draft& draft, NodeId reader, NodeId scan, const std::vector<int>& axes) const {
+  const Node& node = graph_.node(scan);
+  if (node.kind != Kind::recurrence || node.mode != Mode::scan) return false;
+  const auto hint = [&](int axis) { return draft.nest.axes[static_cast<std::size_t>(axis)].hint; };
+  double elements = 1;
+  bool has_rows = false;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    if (axes[d] < 0) continue;
+    const auto carried = carried_axes(node);
+    elements *= static_cast<double>(hint(axes[d]));
+    has_rows |= std::find(carried.begin(), carried.end(), static_cast<int>(d)) == carried.end() && hint(axes[d]) >= fold_slots;
+  }
+  if (!has_rows || elements < worth_a_nest) return false;
+  for (int k = 0; k < graph_.arity(reader); ++k)
+    for (std::size_t d = 0; d < axes.size() && graph_.operand(reader, k) == scan; ++d)
+      if (axes[d] >= 0 && graph_.map(reader, k)[d].axis >= 0 && !reads_in_place(graph_, reader, k, d)) return true;
+  return false;
+}
+
+bool Drafts::holds_up_scan(NodeId id, int nest) const {
+  for (int k = 0; k < graph_.arity(id); ++k) {
+    const NodeId made = graph_.operand(id, k);
+    if (draft_of_[made.value] == nest && holds_up_scan(drafts_[static_cast<std::size_t>(nest)], id, made, placed(made).axes)) return true;
+  }
+  return false;
+}
+
 // Whether sharing these roots would cost the node, or those that are there, a better one.
 bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const {
   if (roots == draft.roots && roots == mine) return false;
@@ -239,7 +267,7 @@ bool Drafts::join(NodeId id, int nest) {
   const bool once = fresh ? carried != 0 && roots == 0 : draft.runs_once && related;
   const bool has_root = !has_axes || (draft.runs_once ? once : roots != 0 || once);
   const Refusal refusal = !bound ? Refusal::axes : !nests_in(draft, order) ? Refusal::order : !has_root ? Refusal::no_root : !rows_fit(id, nest, roots) ? Refusal::long_rows
-                          : runs_one_by_one(draft, id, axes) ? Refusal::one_by_one
+                          : runs_one_by_one(draft, id, axes) || holds_up_scan(id, nest) ? Refusal::one_by_one
                           : !fresh && has_axes && !once && costs_a_root(draft, id, axes, mine & ~carried, roots) ? Refusal::better_root : Refusal::none;
   if (refusal != Refusal::none) {
     draft.nest.axes.resize(axes_before);
@@ -267,10 +295,11 @@ bool Drafts::join_readers(NodeId id, const std::vector<NodeId>& readers) {
     for (int k = 0; k < graph_.arity(reader); ++k)
       for (std::size_t d = 0; d < axes.size() && graph_.operand(reader, k) == id; ++d)
         if (axes[d] >= 0 && !reads_in_place(graph_, reader, k, d)) complete |= std::uint64_t{1} << axes[d];
+  const bool held_up = std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return holds_up_scan(draft, reader, id, axes); });
   const std::uint64_t roots = draft.roots & mine & ~complete;
   const bool has_axes = !draft.nest.axes.empty(), has_root = has_axes ? (draft.runs_once ? mine != 0 : roots != 0) : mine == 0;
   const Refusal refusal = !bound ? Refusal::axes : !has_root ? Refusal::no_root : complete != 0 && !row_fits(draft, id, axes, roots) ? Refusal::long_rows
-                          : runs_one_by_one(draft, id, axes) ? Refusal::one_by_one
+                          : runs_one_by_one(draft, id, axes) || held_up ? Refusal::one_by_one
                           : has_axes && !draft.runs_once && costs_a_root(draft, id, axes, mine & ~complete, roots) ? Refusal::better_root : Refusal::none;
   if (refusal != Refusal::none) {
     draft.nest.axes.resize(axes_before);

@@ -43,6 +43,8 @@ class Drafts {
   Direction direction_of(NodeId id, int draft) const;
   void bind_shared_arrays(NodeId id, const Draft& draft, std::vector<int>& axes) const;
   bool bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, bool may_add) const;
+  bool holds_up_scan(const Draft& draft, NodeId reader, NodeId scan, const std::vector<int>& axes) const;
+  bool holds_up_scan(NodeId id, int nest) const;
   bool runs_one_by_one(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
   bool refuse(NodeId id, Refusal Parting::*of, Refusal why);

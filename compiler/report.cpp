@@ -225,7 +225,7 @@ class Report {
       case Refusal::axes: case Refusal::no_root:
         if (elsewhere) return "at other indices than it is made at, along every axis that could be the root";
         return why == Refusal::axes ? "there is no loop for its axes" : "no axis is left to be the root: one that all run along, and over which nothing is folded that is read";
-      case Refusal::one_by_one: return "beside a recurrence a long function would run one element at a time";
+      case Refusal::one_by_one: return "beside each other one of them would run one element at a time";
       case Refusal::better_root: return "one of them would lose a better root";
     }
     return "";

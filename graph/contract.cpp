@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include <weft/passes.h>
 
@@ -45,6 +46,17 @@ std::optional<int> product_position(const Graph& graph, NodeId id, const std::ve
   return {};
 }
 
+const Scalar* number_of(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  return node.kind == Kind::constant && node.kept == 0 ? std::get_if<Scalar>(&node.payload) : nullptr;
+}
+
+// Of a number it is another number.
+Operand negative_of(Graph& to, const Operand& operand, const Node& over) {
+  if (const Scalar* number = number_of(to, operand.node)) return {to.constant(evaluate(Op::negative, {number, 1}, over.dtype)).id(), operand.map};
+  return apply_over_mentioned(to, Op::negative, over.dtype, over.domain, {operand}, over.order);
+}
+
 void add_contracted(Rebuild& rebuild, const Graph& graph, NodeId id, int position) {
   Node node = graph.node(id);
   const NodeId product = graph.operand(id, position);
@@ -58,8 +70,8 @@ void add_contracted(Rebuild& rebuild, const Graph& graph, NodeId id, int positio
   if (factors.size() == 1) factors.push_back(factors[0]);    // square
   Operand rest{rebuild[graph.operand(id, 1 - position)], graph.map(id, 1 - position)};
   if (node.op == Op::subtract) {                             // a b - c = fma(a, b, -c); c - a b = fma(-a, b, c)
-    Operand& negated = position == 0 ? rest : factors[0];
-    negated = apply_over_mentioned(rebuild.to, Op::negative, node.dtype, node.domain, {negated}, node.order);
+    Operand& negated = position == 0 ? rest : factors[number_of(rebuild.to, factors[1].node) ? 1 : 0];
+    negated = negative_of(rebuild.to, negated, node);
   }
   node.op = Op::fma;
   rebuild.set(id, rebuild.to.add(std::move(node), {factors[0], factors[1], rest}));

@@ -178,3 +178,12 @@ TEST_CASE("gradients of folds and scans: states kept by a scan over several axes
     check_call(f, {uniform(f64, shape)});
   }
 }
+
+TEST_CASE("what reads a scan along rows at another index has a nest of its own, so that the scan runs in tiles") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"});
+  const Expr sums = cumulative_sum(x, 1);
+  const Function f = compile({(sums.slice({{}, {3, {}}}) - sums.slice({{}, {{}, -3}})) * 0.5f}, {x}, {.threads = 1, .verify = true});
+  for (const auto& [n, d] : {std::pair<Index, Index>{40, 50}, {5, 50}, {300, 20}, {1, 4}, {3, 3}}) same_bits(f, {uneven(f32, {n, d})});
+  CHECK(f.bind({Array(f32, {40, 50})}, {Array(f32, {40, 47})}).loop_nests() == 2);
+}

@@ -60,7 +60,7 @@ TEST_CASE("folds and scans of a row are read at other indices") {
     const std::vector<Array> arrays{counted(shape)};
     CHECK(nests_of({sums - flip(sums, 1)}, {x}, arrays) == 1);
     CHECK(nests_of({running / expand_dims(running.slice({Slice::all, -1}), 1)}, {x}, arrays) == 1);
-    CHECK(nests_of({cumulative_sum(flip(running, 1), 1), running}, {x}, arrays) == 1);
+    CHECK(nests_of({cumulative_sum(flip(running, 1), 1), running}, {x}, arrays) == (shape[0] >= 16 ? 2 : 1));      // each scan in tiles
     CHECK(nests_of({x * expand_dims(flip(sums, 1), 2)}, {x}, arrays) == 1);
   }
 }

@@ -165,6 +165,23 @@ TEST_CASE("contract makes fma nodes of add and subtract where the product has no
 )");
 }
 
+TEST_CASE("contract takes numbers off by adding their negatives") {
+  CHECK(text_after(contract, R"(graph t(%a: f64[n], %c: f64[n]) -> (%1, %3, %5) {
+  %0: f64[i:n] = multiply(0.5, %a[i])
+  %1: f64[i:n] = subtract(%c[i], %0[i])
+  %2: f64[i:n] = multiply(%a[i], 2)
+  %3: f64[i:n] = subtract(%c[i], %2[i])
+  %4: f64[i:n] = multiply(%a[i], %c[i])
+  %5: f64[i:n] = subtract(%4[i], 3)
+}
+)") == R"(graph t(%a: f64[n], %c: f64[n]) -> (%0, %1, %2) {
+  %0: f64[i:n] = fma(-0.5, %a[i], %c[i])
+  %1: f64[i:n] = fma(%a[i], -2, %c[i])
+  %2: f64[i:n] = fma(%a[i], %c[i], -3)
+}
+)");
+}
+
 TEST_CASE("contract lets sums multiply: of products and squares that nothing else uses, whatever they read") {
   CHECK(text_after(contract, R"(graph t(%a: f64[n,m], %w: f32[m], %x: f32[m,n], %y: f32[9]) -> (%1, %3, %5) {
   %0: f64[i:n,j:m] = square(%a[i,j])
