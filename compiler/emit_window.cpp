@@ -64,17 +64,16 @@ Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Val
 // masked; where it has none of them, nothing far from it is touched: processors take hundreds of cycles for a masked load of a page that is not there.
 Value* KernelEmitter::load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask) {
   const Extent& extent = window.extents[static_cast<std::size_t>(run.dim)];
-  const bool is_whole = run.start.is(0) && extent == program_.axes[static_cast<std::size_t>(run.axis)].extent;
-  Value *far = b_.CreateSub(first, size(run.start)), *lanes = nullptr;
-  if (!is_whole) {
-    const auto clamped = [&](Value* lane) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, number(0), b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number(lane_count), lane)); };
-    Value *begin = clamped(b_.CreateNeg(far)), *end = clamped(b_.CreateSub(size(extent), far));
-    valid = b_.CreateAnd(valid, b_.CreateICmpSLT(begin, end));
-    lanes = b_.CreateAnd(first_lanes(end, 1)[0], b_.CreateNot(first_lanes(begin, 1)[0]));
-  }
-  Value* all = b_.CreateVectorSplat(lane_count, valid);
-  lanes = lanes ? b_.CreateAnd(lanes, all) : all;
-  if (mask) lanes = b_.CreateAnd(lanes, mask);
+  const Extent beyond = run.start + extent - program_.axes[static_cast<std::size_t>(run.axis)].extent;
+  const bool begins_before = run.start.is_number() && run.start.constant() <= 0, ends_after = beyond.is_number() && beyond.constant() >= 0;
+  Value *far = b_.CreateSub(first, size(run.start)), *lanes = mask;
+  const auto clamped = [&](Value* lane) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, number(0), b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number(lane_count), lane)); };
+  const auto take = [&](Value* taken) { lanes = lanes ? b_.CreateAnd(lanes, taken) : taken; };
+  Value *begin = begins_before ? number(0) : clamped(b_.CreateNeg(far)), *end = ends_after ? number(lane_count) : clamped(b_.CreateSub(size(extent), far));
+  valid = b_.CreateAnd(valid, b_.CreateICmpSLT(begin, end));
+  if (!ends_after) take(first_lanes(end, 1)[0]);
+  if (!begins_before) take(b_.CreateNot(first_lanes(begin, 1)[0]));
+  take(b_.CreateVectorSplat(lane_count, valid));
   const auto bytes = static_cast<Index>(size_of(window.dtype));
   Value* at = b_.CreateGEP(b_.getInt8Ty(), base, b_.CreateSelect(valid, b_.CreateAdd(offset, b_.CreateMul(far, number(bytes))), number(0)));
   llvm::Type* type = memory_type(context_, window.dtype, lane_count);

@@ -11,6 +11,33 @@ Operand read_through(const Graph& graph, const Operand& operand) {
   return Operand{graph.operand(operand.node, 0), compose(graph.map(operand.node, 0), operand.map)};
 }
 
+// A window that is a slice, step 1, of an array whose other elements would all land outside of the result: the array itself, within.
+// False, and nothing changed, for any other.
+bool write_through(const Graph& graph, Node& node, Operand& window) {
+  if (!is_pure_copy(graph, window.node)) return false;
+  const NodeId source = graph.operand(window.node, 0);
+  const AxisMap& map = graph.map(window.node, 0);
+  const Shape slice = graph.node(window.node).shape(), all = graph.node(source).shape();
+  AxisMap places = std::get<AxisMap>(node.payload);
+  if (all.size() != slice.size() || places.size() != slice.size()) return false;
+  bool whole = !are_within(places);
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    if (places[k].axis < 0 || places[k].step != 1) return false;
+    const auto axis = static_cast<std::size_t>(places[k].axis);
+    const AxisRef& ref = map[axis];
+    if (ref.axis < 0 ? !slice[axis].is(1) : ref.axis != places[k].axis || ref.step != 1) return false;
+    const Extent &from = ref.start, &to = places[k].start, end = from + slice[axis];
+    const bool before = from.is(0) || to.is(0), after = end == all[axis] || to + slice[axis] == node.domain[k];
+    if (!before || !after) return false;
+    whole &= from.is(0) && end == all[axis];
+    places[k].start = to - from;
+  }
+  for (AxisRef& place : places) place.part = !whole;
+  node.payload = std::move(places);
+  window.node = source;
+  return true;
+}
+
 }  // namespace
 
 Graph absorb_copies(const Graph& graph) {
@@ -18,8 +45,9 @@ Graph absorb_copies(const Graph& graph) {
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const NodeId id = id_of(k);
     if (rebuild.has(id)) continue;
-    const Node& node = graph.node(id);
+    Node node = graph.node(id);
     std::vector<Operand> operands = rebuild.operands(id);
+    while (node.kind == Kind::update && write_through(rebuild.to, node, operands[0])) {}
     if (node.kind == Kind::reshape) {                        // of a reshape: one reshape, or none
       NodeId source = operands[0].node;
       while (rebuild.to.node(source).kind == Kind::reshape) source = rebuild.to.operand(source, 0);
@@ -40,7 +68,7 @@ Graph absorb_copies(const Graph& graph) {
         }
       }
     }
-    rebuild.set(id, rebuild.to.add(node, std::move(operands)));
+    rebuild.set(id, rebuild.to.add(std::move(node), std::move(operands)));
   }
   return drop_dead(rebuild.finish());
 }

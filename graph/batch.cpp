@@ -45,7 +45,11 @@ std::pair<Expr, Expr> batched(const Expr& x, const Expr& y, const Shape& lead) {
     Node node = graph.node(id_of(k));
     node.domain = widen(node.domain);
     node.kept += count;
-    if (auto* places = std::get_if<AxisMap>(&node.payload)) *places = with_lead(std::move(*places), count, true);
+    if (auto* places = std::get_if<AxisMap>(&node.payload)) {
+      const bool within = are_within(*places);
+      *places = with_lead(std::move(*places), count, true);
+      for (AxisRef& place : *places) place.part = within;
+    }
     if (auto* fit = std::get_if<Fit>(&node.payload)) fit->target = widen(fit->target);
     if (auto* along = std::get_if<Along>(&node.payload)) along->axis += count;
     if (auto* recurring = std::get_if<Recurring>(&node.payload))

@@ -176,6 +176,7 @@ void check_operand_at_call(const Graph& graph, NodeId id, int p, const Dims& siz
 }
 
 void check_update_at_call(const Graph& graph, NodeId id, const AxisMap& places, const Dims& sizes, const Bindings& bindings) {
+  if (are_within(places)) return;
   const Node& window = graph.node(graph.operand(id, 0));
   const Shape shape = window.shape();                  // not the domain: a fold over nothing has elements
   for (const Extent& extent : shape)

@@ -257,7 +257,7 @@ void NodeCheck::check_others() const {
   check_map(0);
 }
 
-// update: every window axis lands on one axis of the result, within its bounds where they are known.
+// update: every window axis lands on one axis of the result, inside its bounds where they are known and nothing may be left out.
 void NodeCheck::check_update() const {
   WEFT_REQUIRE(operands_.size() == 1, usage, "update: expected one operand, got ", operands_.size());
   const Shape window = graph_.node(operands_[0].node).shape();
@@ -267,15 +267,17 @@ void NodeCheck::check_update() const {
   WEFT_REQUIRE(operands_[0].map == identity_map(static_cast<int>(window.size())), usage, "update: the operand's map is the identity");
   WEFT_REQUIRE(map.size() == node_.domain.size() && node_.kept == static_cast<int>(node_.domain.size()), shape, "update: a result of rank ",
                node_.domain.size(), " needs that many references, got ", map.size());
+  const bool within = are_within(map);
   std::vector<int> named(window.size(), 0);
   for (std::size_t k = 0; k < map.size(); ++k) {
     const AxisRef& ref = map[k];
     WEFT_REQUIRE(ref.axis < static_cast<int>(window.size()) && ref.step != 0, shape, "update: axis ", k, " names window axis ", ref.axis, " of ", window.size(),
                  " with step ", ref.step);
-    WEFT_REQUIRE(!ref.part, shape, "update: axis ", k, " of the result is called a part, which is said of operands only");
+    WEFT_REQUIRE(ref.part == within && (!within || (ref.axis >= 0 && (ref.step == 1 || ref.step == -1))), shape, "update: places within need a window axis and step 1 or -1 on every axis, not on axis ",
+                 k);
     if (ref.axis >= 0) ++named[static_cast<std::size_t>(ref.axis)];
     const Extent count = ref.axis < 0 ? Extent(1) : window[static_cast<std::size_t>(ref.axis)];
-    if (!ref.start.is_number() || !count.is_number() || !node_.domain[k].is_number() || count.is(0)) continue;
+    if (within || !ref.start.is_number() || !count.is_number() || !node_.domain[k].is_number() || count.is(0)) continue;
     const Index first = ref.start.constant(), last = first + (ref.axis < 0 ? 0 : ref.step * (count.constant() - 1));
     WEFT_REQUIRE(std::min(first, last) >= 0 && std::max(first, last) < node_.domain[k].constant(), shape, "update: indices ", first, " to ", last,
                  " are outside axis ", k, " of extent ", node_.domain[k]);

@@ -51,7 +51,11 @@ void Sweep::run_down() {
     if (node.kind == Kind::others) visit_others(id_of(k), node);
     if (node.kind == Kind::reshape) add(graph_.operand(id_of(k), 0), reshape_back(result(id_of(k)), graph_.node(graph_.operand(id_of(k), 0)).shape()));
     if (node.kind == Kind::fit) visit_fit(id_of(k), node);
-    if (node.kind == Kind::update) add(graph_.operand(id_of(k), 0), read_back(*adjoints_[k], std::get<AxisMap>(node.payload)));
+    if (node.kind == Kind::update) {
+      const auto& places = std::get<AxisMap>(node.payload);
+      const NodeId window = graph_.operand(id_of(k), 0);
+      add(window, are_within(places) ? read_back_within(result(id_of(k)), places, graph_.node(window).shape()) : read_back(*adjoints_[k], places));
+    }
   }
 }
 

@@ -130,15 +130,25 @@ class Interpreter {
   Array update(const Array& window, const Node& node) const {
     Array result(node.dtype, sizes_of(node));
     if (window.size() == 0) return result;
+    const auto& map = std::get<AxisMap>(node.payload);
+    View written = window;                                     // what lands inside
     auto* origin = static_cast<std::byte*>(result.data());
     Dims steps(window.shape().size(), 0);
-    const auto& map = std::get<AxisMap>(node.payload);
     for (std::size_t k = 0; k < map.size(); ++k) {
+      Index first = map[k].start.evaluate(bindings_);
+      if (map[k].part) {
+        const Index count = written.shape()[static_cast<std::size_t>(map[k].axis)], extent = result.shape()[k];
+        const Index begin = std::max<Index>(0, map[k].step > 0 ? -first : first - extent + 1);
+        const Index end = std::min(count, map[k].step > 0 ? extent - first : first + 1);
+        if (begin >= end) return result;
+        written = written.slice(map[k].axis, begin, end - begin);
+        first += begin * map[k].step;
+      }
       const Index stride = result.strides()[k];
-      origin += map[k].start.evaluate(bindings_) * stride * static_cast<Index>(size_of(node.dtype));
+      origin += first * stride * static_cast<Index>(size_of(node.dtype));
       if (map[k].axis >= 0) steps[static_cast<std::size_t>(map[k].axis)] += map[k].step * stride;
     }
-    copy_elements(window, View(origin, node.dtype, window.shape(), steps));
+    copy_elements(written, View(origin, node.dtype, written.shape(), steps));
     return result;
   }
 

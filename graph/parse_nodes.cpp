@@ -94,7 +94,7 @@ NodeId Parser::fit(Node node, bool is_forward) {
   return graph_.add(std::move(node), {std::move(operand)});
 }
 
-// update(%0[i,j]) at [2*i+1,j]: the letters are the window's axes.
+// update(%0[i,j]) at [2*i+1,j], or within: the letters are the window's axes.
 NodeId Parser::update(Node node) {
   letters_.clear();
   in_.expect("(");
@@ -109,12 +109,13 @@ NodeId Parser::update(Node node) {
   }
   window.map = identity_map(static_cast<int>(letters_.size()));
   in_.expect(")");
-  in_.expect("at");
+  const bool within = in_.take("within");
+  if (!within) in_.expect("at");
   in_.expect("[");
   AxisMap places;
   list("]", [&] {
     places.push_back(index());
-    places.back().part = false;                            // said of operands only
+    places.back().part = within;
   });
   node.kind = Kind::update;
   node.payload = std::move(places);

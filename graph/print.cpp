@@ -192,7 +192,12 @@ Line Printer::line(const std::string& name, const Node& node, const std::vector<
   line.text += what() + "(";
   add_operands(line, node, operands);
   line.text += ")";
-  if (is_update) line.text += " at " + indices(std::get<AxisMap>(node.payload));
+  if (is_update) {
+    AxisMap places = std::get<AxisMap>(node.payload);
+    line.text += are_within(places) ? " within " : " at ";
+    for (AxisRef& place : places) place.part = false;
+    line.text += indices(places);
+  }
   return line;
 }
 

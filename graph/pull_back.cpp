@@ -4,6 +4,8 @@
 
 #include <weft/expr.h>
 
+#include "windows.h"
+
 namespace weft {
 namespace {
 
@@ -197,6 +199,16 @@ Adjoint read_back(const Adjoint& adjoint, const AxisMap& places) {
   if (auto* operand = std::get_if<Operand>(&result.value)) operand->map = compose(operand->map, read);
   if (result.mask) result.mask->value.map = compose(result.mask->value.map, read);
   return result;
+}
+
+// Window element w landed at start + step * w, with step its own inverse: places within again.
+Adjoint read_back_within(const Expr& g, const AxisMap& places, const Shape& window) {
+  AxisMap back(window.size());
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const AxisRef& place = places[k];
+    back[static_cast<std::size_t>(place.axis)] = {static_cast<int>(k), Extent(-place.step) * place.start, place.step, true};
+  }
+  return Adjoint{Operand{scatter(g, window, std::move(back)).id(), identity_map(static_cast<int>(window.size()))}, {}};
 }
 
 Adjoint reshape_back(const Expr& elements, const Shape& shape) {

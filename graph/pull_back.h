@@ -26,6 +26,7 @@ Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Or
 Adjoint fit_back(const Expr& g, const Node& fit, const Node& operand);
 // The adjoint of update, whose result is read back through the places it wrote.
 Adjoint read_back(const Adjoint& adjoint, const AxisMap& places);
+Adjoint read_back_within(const Expr& g, const AxisMap& places, const Shape& window);
 
 // The adjoint of reshape, or its tangent: the same elements under the other shape.
 Adjoint reshape_back(const Expr& elements, const Shape& shape);

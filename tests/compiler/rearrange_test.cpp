@@ -1,7 +1,7 @@
 // Joined, padded, rolled and written arrays: the compiled loops give the interpreter's bits, on any dtype, size and layout.
 #include <weft/function.h>
 
-#include "compiled.h"
+#include "bits.h"
 
 using namespace weft;
 
@@ -66,4 +66,21 @@ TEST_CASE("parts that are inputs are joined in one nest without arrays between")
   const Call call = f.bind({Array(f32, {4, 8}), Array(f32, {3, 8})}, {Array(f32, {11, 8})});
   CHECK(call.loop_nests() == 1);
   CHECK(call.temporary_bytes() == 0);
+}
+
+TEST_CASE("arrays are rolled in one loop, and compiled updates within leave out what the interpreter does") {
+  for (DType dtype : {f32, f64, u8})
+    for (const Dims& shape : {Dims{40, 70}, Dims{3, 5}, Dims{17, 16}, Dims{70, 1}}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"});
+      const Function f = compile({roll(x, {1}, {0}) + roll(x, {-1}, {0}) + roll(x, {1}, {1}) + roll(x, {-1}, {1}), roll(x, {2, -3}, {0, 1})}, {x}, {.threads = 1, .verify = true});
+      same_bits(f, {uneven(dtype, shape)});
+      same_bits(f, {uneven(dtype, {shape[1], shape[0]}).transpose()});
+    }
+  const Function f = compile_text("graph g(%x: f32[n,m]) -> (%0, %1, %2, %3) {\n%0: f32[n,m] = update(%x[i,j]) within [i-2,j+3]\n%1: f32[m,n] = update(%x[i,j]) within [j-1,n-2-i]\n"
+                                  "%2: f32[50,m] = update(%x[i,j]) within [i+100,j]\n%3: f32[n,m] = update(%x[i,j]) within [i,m-3-j]\n}");
+  for (const Dims& shape : {Dims{40, 70}, Dims{3, 5}, Dims{64, 64}, Dims{1, 2}, Dims{0, 4}}) {
+    CAPTURE(to_text(shape));
+    same_bits(f, {uneven(f32, shape)});
+  }
 }

@@ -136,6 +136,8 @@ TEST_CASE("nodes that are not ops carry what their kind says") {
   CHECK(t.add(Kind::update, f64, {5}, std::monostate(), {{t.v, identity_map(1)}}) == "usage: update: expected a reference per axis");
   CHECK(t.add(Kind::update, f64, {5}, AxisMap{{0, 3, 1}}, {{t.v, identity_map(1)}}) == "shape: update: indices 3 to 5 are outside axis 0 of extent 5");
   CHECK(t.add(Kind::update, f64, {5}, AxisMap{{-1, 3, 1}}, {{t.v, identity_map(1)}}) == "shape: update: window axis 0 is named 0 times");
+  CHECK(t.add(Kind::update, f64, {5}, AxisMap{{0, 0, 2, true}}, {{t.v, identity_map(1)}}) ==
+        "shape: update: places within need a window axis and step 1 or -1 on every axis, not on axis 0");
   CHECK(t.add(Kind::update, f32, {5}, AxisMap{{0, 0, 1}}, {{t.v, identity_map(1)}}) == "dtype: update: the window is f64 but the result is f32");
   CHECK(t.add(Kind::update, f64, {5}, AxisMap{{0, 0, 1}}, {}) == "usage: update: expected one operand, got 0");
   CHECK(t.g.size() == 4);

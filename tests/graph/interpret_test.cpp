@@ -132,6 +132,17 @@ TEST_CASE("constants, iota, extents and updates") {
   CHECK(values(out[5]) == Values{5, 6});
 }
 
+TEST_CASE("updates within leave out what lands outside") {
+  const auto out = run("graph g(%x: f64[n]) -> (%0, %1, %2, %3, %4) {\n"
+                       "%0: f64[3] = update(%x[i]) within [i-1]\n%1: f64[5] = update(%x[i]) within [i+3]\n%2: f64[3] = update(%x[i]) within [1-i]\n"
+                       "%3: f64[2] = update(%x[i]) within [i+2]\n%4: f64[0] = update(%x[i]) within [i]\n}", {Array::from<double>({5, 6, 7})});
+  CHECK(values(out[0]) == Values{6, 7, 0});
+  CHECK(values(out[1]) == Values{0, 0, 0, 5, 6});
+  CHECK(values(out[2]) == Values{6, 5, 0});
+  CHECK(values(out[3]) == Values{0, 0});
+  CHECK(out[4].size() == 0);
+}
+
 TEST_CASE("f16 folds in f32") {
   Array x(f16, {3000});
   for (Index k = 0; k < 3000; ++k) x.data<Eigen::half>()[k] = Eigen::half(1.0f);

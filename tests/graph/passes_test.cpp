@@ -143,6 +143,27 @@ TEST_CASE("fold_constants evaluates what is rounded exactly and leaves the rest"
 )");
 }
 
+TEST_CASE("absorb_copies writes whole arrays for their slices where the rest would land outside") {
+  CHECK(text_after(absorb_copies, R"(graph t(%x: f64[n,4]) -> (%1, %3, %5, %7) {
+  %0: f64[i:n-1,j:4] = copy(%x[i+1,j])
+  %1: f64[n,4] = update(%0[i,j]) at [i,j]
+  %2: f64[i:n,j:1] = copy(%x[i,3])
+  %3: f64[n,4] = update(%2[i,j]) at [i,j]
+  %4: f64[i:n,j:3] = copy(%x[i,j+0])
+  %5: f64[n,5] = update(%4[i,j]) at [i,j+1]
+  %6: f64[i:n,j:4] = copy(%x[i,j])
+  %7: f64[n,5] = update(%6[i,j]) at [i,j+1]
+}
+)") == R"(graph t(%x: f64[n,4]) -> (%0, %1, %3, %4) {
+  %0: f64[n,4] = update(%x[i,j]) within [i-1,j]
+  %1: f64[n,4] = update(%x[i,j]) within [i,j-3]
+  %2: f64[i:n,j:3] = copy(%x[i,j+0])
+  %3: f64[n,5] = update(%2[i,j]) at [i,j+1]
+  %4: f64[n,5] = update(%x[i,j]) at [i,j+1]
+}
+)");
+}
+
 TEST_CASE("contract makes fma nodes of add and subtract where the product has no other use") {
   CHECK(text_after(contract, R"(graph t(%a: f64[n], %b: f64[n], %c: f64[n]) -> (%1, %3, %5, %7) {
   %0: f64[i:n] = multiply(%a[i], %b[i])

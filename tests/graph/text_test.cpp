@@ -67,6 +67,9 @@ TEST_CASE("every kind of line survives the round trip") {
   check_round_trip("graph g(%x: f64[n]) -> (%0, %1) {\n"
                    "  %0: f64[2*n+1] = update(%x[i]) at [2*i+1]\n"
                    "  %1: f64[n,3] = update(1.5:f64) at [n-1,0]\n}\n");
+  check_round_trip("graph g(%x: f64[n,m]) -> (%0, %1) {\n"
+                   "  %0: f64[m,4] = update(%x[i,j]) within [j-2,3-i]\n"
+                   "  %1: f64[n,m] = update(%x[i,j]) within [i,j]\n}\n");
 }
 
 TEST_CASE("indices with start, step, flips and fixed places survive the round trip") {

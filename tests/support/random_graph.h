@@ -163,8 +163,15 @@ class GraphMaker : GraphParts {
     std::vector<int> axes(node(window).shape().size());
     for (std::size_t k = 0; k < axes.size(); ++k) axes[k] = static_cast<int>(k);
     if (random_.chance(25)) random_.shuffle(axes);
+    const bool within = random_.chance(30);                      // what lands outside is left out
     for (int axis : axes) {
       const Extent e = node(window).domain[static_cast<std::size_t>(axis)];
+      if (within) {
+        const Index step = random_.pick<Index>({1, 1, 1, -1});
+        domain.push_back(random_.pick(pool_));
+        places.push_back({axis, Extent(random_.between(-4, 4)) + (random_.chance(30) ? Extent(step) * e : Extent(0)), step, true});
+        continue;
+      }
       weft::AxisRef ref{axis, 0, random_.pick<Index>({1, 1, 1, -1, 2, -2})};
       const Index before = random_.between(0, 2), after = random_.between(0, 2), size = value(e);
       Extent whole = size == 0 ? Extent(before + after) : Extent(std::abs(ref.step)) * (e - 1) + 1 + before + after;
@@ -173,7 +180,7 @@ class GraphMaker : GraphParts {
       domain.push_back(whole);
       places.push_back(ref);
     }
-    if (random_.chance(25) && static_cast<int>(domain.size()) < max_rank_) {
+    if (!within && random_.chance(25) && static_cast<int>(domain.size()) < max_rank_) {
       const Extent extra = random_.pick(pool_);
       const auto at = random_.between(0, static_cast<Index>(domain.size()));
       if (value(extra) > 0) {

@@ -42,13 +42,14 @@ struct AxisRef {
   int axis = -1;
   Extent start = 0;
   Index step = 1;
-  bool part = false;                                         // start 0, step 1 and a shorter loop: x[:-1]; Graph::add clears it where the extents are equal
+  bool part = false;                                         // start 0, step 1 and a shorter loop: x[:-1]; Graph::add clears it where the extents are equal. Of an update: places within
   bool is_direct() const { return axis >= 0 && step == 1 && start.is(0); }       // the index is the loop's
   bool is_identity() const { return is_direct() && !part; }                      // and the loop covers the axis
   friend bool operator==(const AxisRef&, const AxisRef&) = default;
 };
 using AxisMap = std::vector<AxisRef>;                        // one per operand axis
 AxisMap identity_map(int rank);                              // axis k follows domain axis k
+inline bool are_within(const AxisMap& places) { return !places.empty() && places[0].part; }   // of an update
 
 struct Operand {
   NodeId node;
@@ -61,7 +62,8 @@ enum class Mode : std::uint8_t { broadcast, accumulate, scan };
 // extent: i64 scalar, the value of `extent`; apply: an op over operands; update: its one operand (the window) written
 // into zeros, the adjoint of a slice: result[k] = window[w] where k_r = start_r + step_r * w[axis_r] on every axis r of
 // the result (axis < 0: k_r = start_r), else 0. The payload holds one reference per result axis and names every window
-// axis once; the operand's own map is the identity. reshape: the elements of its one operand, in row-major order, under
+// axis once; the operand's own map is the identity. Places within: every reference is a part, of step 1 or -1, and what of the
+// window would land outside of the result is left out. reshape: the elements of its one operand, in row-major order, under
 // another shape with as many elements (equal extents, or checked at the call); the operand's map is the identity.
 // recurrence: a state carried along axes, element after element (weft/recurrence.h). Mode accumulate: over the folded axes,
 // in domain order with the last one fastest; the result is what the last state finishes as. Mode scan: along kept axes;

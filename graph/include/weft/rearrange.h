@@ -9,7 +9,7 @@
 // keeps its bits, -0.0 and NaN included: the parts are selected by their index, never added.
 // Errors: misuse throws weft::Error that names the operands, before any node is added.
 // Thread-safety: building a graph is single-threaded. Cost: a select per part; a part that is an input or stored is read
-// where it lies, a part that is computed is stored first. roll stores its two halves.
+// where it lies, a part that is computed is stored first. roll reads an input where it lies, and stores two halves of what is computed.
 // Source: Array API manipulation and creation functions; NumPy for pad and assignment to slices.
 #pragma once
 #include <type_traits>

@@ -15,7 +15,7 @@
 //   constants  scalars stand where they are used; 2:i32 where no other operand tells the dtype; inf -inf nan -0 true false;
 //              arrays have a line, row-major: %0: f32[2,2] = constant [1, 2, 3, 4]
 //   the rest   %1: i64[i:n] = iota(i)      %2: i64[] = extent(n+1)      %3: f64[n] = update(%0[i]) at [2*i+1]
-//              (%0 written into zeros)      %4: f64[m,2] = reshape(%3)      ; comments run to the end of the line
+//              (%0 written into zeros; `within` for `at`: what lands outside is left out)      %4: f64[m,2] = reshape(%3)      ; comments run to the end of the line
 //   recurrences  %5: f64[i:n,j:m] = scan(j) sum(%x[i,j])      %6: f64[i:n] = fold(j:m) ema(%x[i,j])
 //              an accumulator of one's own is defined in front of the lines:
 //              define ema(0:f64) { graph step(%s0: f64[], %x0: f64[]) -> (%2, %2) {..} graph finish(%s0: f64[]) -> (%0) {..} }
