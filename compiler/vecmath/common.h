@@ -1,6 +1,6 @@
 #pragma once
 // Helpers shared by the parts of vecmath.h.
-#include "../lane.h"
+#include "lane.h"
 
 #include <initializer_list>
 #include <limits>

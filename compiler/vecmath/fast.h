@@ -8,7 +8,7 @@
 #include "fast/log.h"
 #include "fast/power.h"
 #include "fast/trig.h"
-#include "../vecmath.h"
+#include "vecmath.h"
 
 namespace weft::vecmath::fast {
 

@@ -4,7 +4,7 @@
 //
 // exponent * two + high is exact, high and two being multiples of 2^-16 to 2^-18; all that is rounded before the last
 // addition is below 1/16.
-#include "../lane.h"
+#include "lane.h"
 
 namespace weft::vecmath {
 

@@ -1,5 +1,5 @@
 // Measuring the machine. Numbers depend on what else it does: only what holds on any machine is checked.
-#include "calibrate.h"
+#include "command/calibrate.h"
 
 #include <chrono>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "code_cache.h"
+#include "code/code_cache.h"
 
 #include <cstdlib>
 #include <filesystem>

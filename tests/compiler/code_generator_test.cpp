@@ -1,4 +1,4 @@
-#include "code_generator.h"
+#include "code/code_generator.h"
 
 #include <string>
 #include <thread>
@@ -9,8 +9,8 @@
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/Support/SourceMgr.h>
 
-#include "jit.h"
-#include "target.h"
+#include "code/jit.h"
+#include "code/target.h"
 
 using namespace weft;
 

@@ -3,7 +3,7 @@
 #include "bits.h"
 #include "layouts.h"
 
-#include "cost_model.h"
+#include "schedule/cost_model.h"
 
 using namespace weft;
 

@@ -1,10 +1,10 @@
 // The cost model: what must be dearer than what, and that results do not depend on its numbers.
-#include "cost_model.h"
+#include "schedule/cost_model.h"
 
 #include <doctest/doctest.h>
 
 #include "compiled.h"
-#include "function_state.h"
+#include "function/function_state.h"
 
 using namespace weft;
 

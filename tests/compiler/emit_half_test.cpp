@@ -1,5 +1,5 @@
 // The conversions of f16 and bf16 as emitted, on vectors and scalars, with the instructions of F16C and without them.
-#include "emit_half.h"
+#include "emit/emit_half.h"
 
 #include <cstring>
 
@@ -8,9 +8,9 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 
-#include "emit_op.h"
-#include "jit.h"
-#include "target.h"
+#include "code/jit.h"
+#include "code/target.h"
+#include "emit/emit_op.h"
 
 using namespace weft;
 

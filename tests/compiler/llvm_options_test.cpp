@@ -1,4 +1,4 @@
-#include "llvm_options.h"
+#include "code/llvm_options.h"
 
 #include <atomic>
 #include <thread>

@@ -1,11 +1,11 @@
 // What is decided about loops before code is made of them, for processors that this one need not be.
-#include "loop_choices.h"
+#include "program/loop_choices.h"
 
 #include <weft/passes.h>
 #include <weft/text.h>
 
 #include "compiled.h"
-#include "pipeline.h"
+#include "passes/pipeline.h"
 
 using namespace weft;
 using Together = LoopChoices::Together;

@@ -1,5 +1,5 @@
 // The file of measured costs: read, written, found, refused.
-#include "machine.h"
+#include "schedule/machine.h"
 
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-#include "pipeline.h"
+#include "passes/pipeline.h"
 
 #include <cstdlib>
 #include <iostream>

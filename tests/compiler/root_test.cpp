@@ -4,10 +4,10 @@
 #include <random>
 
 #include "bits.h"
-#include "function_state.h"
-#include "host_lane.h"
-#include "vecmath.h"
+#include "function/function_state.h"
+#include "vecmath/host_lane.h"
 #include "vecmath/root.h"
+#include "vecmath/vecmath.h"
 
 using namespace weft;
 

@@ -1,5 +1,5 @@
 // Facts about where values are computed; whole texts of common graphs are in tests/golden.
-#include "schedule.h"
+#include "schedule/schedule.h"
 
 #include <weft/function.h>
 #include <weft/passes.h>
@@ -7,8 +7,8 @@
 #include <error_text.h>
 
 #include "compiled.h"
-#include "pipeline.h"
-#include "program.h"
+#include "passes/pipeline.h"
+#include "program/program.h"
 
 using namespace weft;
 

@@ -2,7 +2,7 @@
 // does not hold compiles code for all sizes, once. Both give the interpreter's bits.
 #include "bits.h"
 #include "layouts.h"
-#include "size_facts.h"
+#include "schedule/size_facts.h"
 
 #include <weft/rearrange.h>
 #include <weft/recurrence.h>

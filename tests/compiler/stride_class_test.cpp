@@ -1,5 +1,5 @@
 // Which steps of memory code counts on.
-#include "stride_class.h"
+#include "schedule/stride_class.h"
 
 #include <set>
 #include <string>

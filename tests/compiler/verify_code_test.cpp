@@ -1,5 +1,5 @@
 // Code that could give equal nodes unequal bits is refused.
-#include "verify_code.h"
+#include "code/verify_code.h"
 
 #include <doctest/doctest.h>
 #include <llvm/IR/IRBuilder.h>

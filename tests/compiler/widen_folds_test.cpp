@@ -1,7 +1,7 @@
 #include <pass_text.h>
 
 #include "compiled.h"
-#include "pipeline.h"
+#include "passes/pipeline.h"
 
 using namespace weft;
 

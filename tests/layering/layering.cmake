@@ -1,4 +1,4 @@
-# A wrong-direction include must not compile: runtime sees neither graph nor compiler, graph does not see compiler.
+# A wrong-direction include must not compile: runtime sees neither graph nor compiler, graph does not see compiler; nor a folder of it those above.
 
 set(sources ${SOURCE}/tests/layering)
 file(MAKE_DIRECTORY ${WORK})
@@ -46,5 +46,26 @@ foreach(layer runtime graph compiler)
     if(NOT status EQUAL 0)
       message(FATAL_ERROR "${layer}/include/${header} does not compile alone with the headers of: ${below}\n${messages}")
     endif()
+  endforeach()
+endforeach()
+
+# Within the compiler a folder includes headers of those before it alone.
+set(folders vecmath code schedule program emit passes function command)
+string(JOIN "|" any_folder ${folders})
+set(before)
+foreach(folder ${folders})
+  list(APPEND before ${folder})
+  string(JOIN "|" allowed ${before})
+  file(GLOB_RECURSE sources_of ${SOURCE}/compiler/${folder}/*.h ${SOURCE}/compiler/${folder}/*.cpp)
+  if(NOT sources_of)
+    message(FATAL_ERROR "compiler/${folder} has no sources")
+  endif()
+  foreach(source ${sources_of})
+    file(STRINGS ${source} includes REGEX "^#include \"(${any_folder})/")
+    foreach(include ${includes})
+      if(NOT include MATCHES "^#include \"(${allowed})/")
+        message(FATAL_ERROR "${source} reaches upwards: ${include}")
+      endif()
+    endforeach()
   endforeach()
 endforeach()

@@ -3,8 +3,8 @@
 // vecmath_test and ulp_table.
 #include "reference.h"
 
-#include "host_lane.h"
 #include "vecmath/fast.h"
+#include "vecmath/host_lane.h"
 
 #include <array>
 #include <cmath>

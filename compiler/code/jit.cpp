@@ -1,0 +1,157 @@
+#include "jit.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <functional>
+
+#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/MemoryMapper.h>
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+
+#include <weft/error.h>
+#include <weft/thread_pool.h>
+
+#include "code_cache.h"
+#include "code_generator.h"
+#include "llvm_options.h"
+#include "split_module.h"
+#include "target.h"
+#include "fold_support.h"
+
+namespace weft {
+namespace {
+
+using namespace llvm;
+using namespace llvm::orc;
+
+std::string text_of(llvm::Error error) { return toString(std::move(error)); }
+
+template <class T> T take(Expected<T> value, const char* what) {
+  if (!value) fail(ErrorKind::internal, concat(what, ": ", text_of(value.takeError())));
+  return std::move(*value);
+}
+void check(llvm::Error error, const char* what) {
+  if (error) fail(ErrorKind::internal, concat(what, ": ", text_of(std::move(error))));
+}
+
+std::unique_ptr<LLJIT> make_session() {
+  leave_out_strength_reduction();
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  InitializeNativeTargetAsmParser();
+  auto session = take(LLJITBuilder()
+                          .setJITTargetMachineBuilder(target_of_host())
+#if LLVM_VERSION_MAJOR >= 21
+                          .setObjectLinkingLayerCreator([](ExecutionSession& es) -> Expected<std::unique_ptr<ObjectLayer>> {
+#else
+                          .setObjectLinkingLayerCreator([](ExecutionSession& es, const Triple&) -> Expected<std::unique_ptr<ObjectLayer>> {
+#endif
+                            auto memory = MapperJITLinkMemoryManager::CreateWithMapper<InProcessMemoryMapper>(std::size_t{64} << 20);
+                            if (!memory) return memory.takeError();
+                            return std::make_unique<ObjectLinkingLayer>(es, std::move(*memory));
+                          })
+                          .create(),
+                      "cannot start the machine-code session");
+  SymbolMap symbols;
+  for (const FoldFunction& function : fold_functions())
+    symbols[session->mangleAndIntern(function.symbol)] = {ExecutorAddr::fromPtr(function.address), JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  check(session->getMainJITDylib().define(absoluteSymbols(std::move(symbols))), "cannot define the fold functions");
+  session->getMainJITDylib().addGenerator(take(DynamicLibrarySearchGenerator::GetForCurrentProcess(session->getDataLayout().getGlobalPrefix()),
+                                               "cannot search this process for symbols"));
+  return session;
+}
+
+LLJIT& session() {
+  static LLJIT* const shared = make_session().release();
+  return *shared;
+}
+
+// Each on a thread of its own. Instruction selection recurses over large blocks: they get stacks that are large enough.
+void on_large_stacks(const std::vector<std::function<void()>>& works) {
+  constexpr std::size_t stack = std::size_t{512} << 20;
+  struct Task {
+    const std::function<void()>* work;
+    std::exception_ptr failed;
+    pthread_t thread;
+    bool started;
+  };
+  std::vector<Task> tasks;
+  for (const auto& work : works) tasks.push_back({&work, nullptr, {}, false});
+  const auto run = [](void* argument) -> void* {
+    auto* mine = static_cast<Task*>(argument);
+    try { (*mine->work)(); } catch (...) { mine->failed = std::current_exception(); }
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack);
+  for (Task& task : tasks) task.started = pthread_create(&task.thread, &attributes, run, &task) == 0;
+  pthread_attr_destroy(&attributes);
+  for (Task& task : tasks) {
+    if (task.started) pthread_join(task.thread, nullptr);
+    else run(&task);
+  }
+  for (const Task& task : tasks)
+    if (task.failed) std::rethrow_exception(task.failed);
+}
+
+// A library of its own, so that its symbols are nobody else's; what it calls is in the main one.
+class LinkedCode final : public MachineCode {
+ public:
+  LinkedCode(std::vector<Bytes> objects, bool is_from_cache) : MachineCode(is_from_cache), library_(make_library()) {
+    for (Bytes& object : objects) {
+      auto buffer = std::make_unique<SmallVectorMemoryBuffer>(std::move(object), "weft", /*RequiresNullTerminator=*/false);
+      check(session().addObjectFile(library_, std::move(buffer)), "cannot link compiled code");
+    }
+  }
+  ~LinkedCode() override { consumeError(session().getExecutionSession().removeJITDylib(library_)); }
+  void* address(const std::string& symbol) const override {
+    return take(session().lookup(library_, symbol), "compiled code lacks a function").toPtr<void*>();
+  }
+
+ private:
+  static JITDylib& make_library() {
+    static std::atomic<unsigned> count{0};
+    JITDylib& library = session().getExecutionSession().createBareJITDylib("weft_" + std::to_string(count++));
+    library.addToLinkOrder(session().getMainJITDylib());
+    return library;
+  }
+
+  JITDylib& library_;
+};
+
+std::vector<Bytes> generate_parts(OwnedModule owned) {
+  constexpr int most = 8;                    // threads with large stacks
+  std::vector<OwnedModule> parts = split_module(std::move(owned), static_cast<std::size_t>(std::min(most, hardware_threads())));
+  std::vector<Bytes> objects(parts.size());
+  std::vector<std::function<void()>> works;
+  for (std::size_t k = 0; k < parts.size(); ++k) works.push_back([&, k] { objects[k] = generate_code(std::move(parts[k]), CodeGenFileType::ObjectFile); });
+  on_large_stacks(works);
+  return objects;
+}
+
+}  // namespace
+
+std::shared_ptr<const MachineCode> compile_module(OwnedModule owned, const std::string& cache_dir) {
+  session();
+  if (cache_dir.empty()) return std::make_shared<LinkedCode>(generate_parts(std::move(owned)), false);
+  const CodeCache cache(cache_dir, *owned.module);
+  if (auto objects = cache.find()) return std::make_shared<LinkedCode>(std::move(*objects), true);
+  std::vector<Bytes> objects = generate_parts(std::move(owned));
+  cache.keep(objects);
+  return std::make_shared<LinkedCode>(std::move(objects), false);
+}
+
+std::string assembly_of(OwnedModule owned) {
+  session();
+  Bytes text;
+  on_large_stacks({[&] { text = generate_code(std::move(owned), CodeGenFileType::AssemblyFile); }});
+  return std::string(text.begin(), text.end());
+}
+
+}  // namespace weft

@@ -1,0 +1,348 @@
+#include "emit_kernel.h"
+
+#include <algorithm>
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "code/llvm_options.h"
+#include "code/target.h"
+#include "schedule/cost_model.h"
+
+namespace weft {
+
+using llvm::Value;
+
+KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
+    : LoopChoices(program, classes, host_features(options.lanes)), module_(module), context_(module.getContext()), plan_(plan),
+      fast_math_(options.fast_math), stream_(options.stream), calls_(options.calls), machine_(options.machine), b_(context_), entry_(context_) {
+  for (const Buffer& buffer : program.buffers) {
+    const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
+    slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
+    if (!memory) continue;
+    Extent bytes = static_cast<Index>(size_of(buffer.dtype));
+    for (const Extent& extent : buffer.extents) bytes = bytes * extent;
+    if (buffer.place == Place::temporary) plan.slots[static_cast<std::size_t>(slots_.back())].bytes = bytes;
+  }
+}
+
+llvm::Function* KernelEmitter::new_function(llvm::FunctionType* type, llvm::Function::LinkageTypes linkage, const std::string& name) {
+  auto* function = llvm::Function::Create(type, linkage, name, module_);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr("target-features", features_);
+  function->addFnAttr("prefer-vector-width", "512");
+  function->addFnAttr("min-legal-vector-width", "512");
+  return function;
+}
+
+void KernelEmitter::start_function(llvm::FunctionType* type, const std::string& name, llvm::Function::LinkageTypes linkage) {
+  function_ = new_function(type, linkage, name);
+  const char* names[] = {"slots", "sizes", "begin", "end", "scratch"};
+  for (unsigned k = 0; k < 5; ++k) function_->getArg(k)->setName(names[k]);
+  auto* entry = llvm::BasicBlock::Create(context_, "entry", function_);
+  auto* start = llvm::BasicBlock::Create(context_, "start", function_);
+  entry_.SetInsertPoint(entry);
+  entry_.SetInsertPoint(entry_.CreateBr(start));
+  b_.SetInsertPoint(start);
+}
+
+// A stage: the signature of StageFn, and nothing known yet.
+void KernelEmitter::begin_function(const std::string& name) {
+  auto* pointer = b_.getPtrTy();
+  start_function(llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, b_.getInt64Ty(), b_.getInt64Ty(), pointer}, false), name, llvm::Function::ExternalLinkage);
+  row_offsets_.assign(program_.buffers.size(), std::nullopt);
+  slot_bases_.clear();
+  size_values_.clear();
+  scratch_ = 0;
+  scalars_.assign(program_.values.size(), nullptr);
+  packs_.assign(program_.values.size(), {});
+  axis_index_.assign(program_.axes.size(), nullptr);
+  folds_.assign(program_.folds.size(), {});
+  find_readers();
+  early_tables_.clear();
+  hold_rows();
+}
+
+void KernelEmitter::end_function() {
+  b_.CreateRetVoid();
+  if (function_->getInstructionCount() >= likely_to_spill) function_->addFnAttr("stackrealign");
+  std::string problem;
+  llvm::raw_string_ostream out(problem);
+  WEFT_ASSERT(!llvm::verifyFunction(*function_, &out), "code of ", program_.name, " is not valid: ", out.str());
+}
+
+Range KernelEmitter::range_of(int axis) {
+  if (program_.is_tiled(axis)) return tile_;
+  return {number(0), size(program_.axes[static_cast<std::size_t>(axis)].extent)};
+}
+
+void KernelEmitter::emit_item(const Item& item) {
+  if (auto* inner = std::get_if<Loop>(&item)) {
+    if (inner->mark == Mark::lanes) emit_lanes(*inner);
+    else if (inner->mark == Mark::block) emit_blocks(*inner);
+    else emit_serial(*inner);
+  } else if (auto* load = std::get_if<Load>(&item)) {
+    scalars_[static_cast<std::size_t>(load->result)] = scalar_load(*load);
+  } else if (auto* store = std::get_if<Store>(&item)) {
+    scalar_store(*store);
+  } else if (auto* compute = std::get_if<Compute>(&item)) {
+    std::vector<Value*> operands;
+    std::vector<DType> dtypes;
+    for (const Arg& arg : compute->args) operands.push_back(scalar(arg)), dtypes.push_back(dtype_of_arg(arg));
+    scalars_[static_cast<std::size_t>(compute->result)] = emit_or_call(compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)]);
+  } else if (auto* read = std::get_if<ReadState>(&item)) {
+    const DType dtype = program_.folds[static_cast<std::size_t>(read->fold)].dtype;
+    scalars_[static_cast<std::size_t>(read->result)] = from_memory(b_.CreateLoad(memory_type(context_, dtype, 1), folds_[static_cast<std::size_t>(read->fold)].cell), dtype);
+  } else if (auto* write = std::get_if<WriteState>(&item)) {
+    const DType dtype = program_.folds[static_cast<std::size_t>(write->fold)].dtype;
+    b_.CreateStore(to_memory(scalar(write->value), dtype), folds_[static_cast<std::size_t>(write->fold)].cell);
+  } else if (auto* others = std::get_if<Others>(&item)) {
+    emit_others(*others);
+  } else {
+    const auto& accumulate = std::get<Accumulate>(item);
+    const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate.fold)];
+    const FoldState& state = folds_[static_cast<std::size_t>(accumulate.fold)];
+    llvm::Type* type = memory_type(context_, fold.dtype, 1);
+    Value* place = nullptr;
+    if (fold.row < 0) {
+      place = b_.CreateGEP(type, state.cell, fold_slot(fold, state));
+    } else {
+      std::vector<Subscript> at;
+      for (int axis : fold.row_axes) at.push_back({axis, 0, 1, -1});
+      place = b_.CreateGEP(type, address(fold.row, at), b_.CreateMul(fold_slot(fold, state), state.elements));
+    }
+    const llvm::Align align(size_of(fold.dtype));
+    Value* old = from_memory(b_.CreateAlignedLoad(type, place, align), fold.dtype);
+    b_.CreateAlignedStore(to_memory(accumulated(fold, old, scalar(accumulate.value), accumulate.factor ? scalar(*accumulate.factor) : nullptr), fold.dtype), place, align);
+  }
+}
+
+// What is known of an axis, and from here on taken for granted.
+bool KernelEmitter::relies_on_whole(int axis, Index size) {
+  if (!runs_in_whole(axis, size)) return false;
+  plan_.relied.whole(program_.axes[static_cast<std::size_t>(axis)].extent, size);
+  return true;
+}
+
+bool KernelEmitter::relies_on_one_leaf(int axis) {
+  if (!fits_one_leaf(axis)) return false;
+  if (!program_.is_tiled(axis)) plan_.relied.at_most(program_.axes[static_cast<std::size_t>(axis)].extent, fold_leaf);
+  return true;
+}
+
+bool KernelEmitter::relies_on_some(int axis) {
+  const NestAxis& known = program_.axes[static_cast<std::size_t>(axis)];
+  if (known.known.least < 1) return false;
+  plan_.relied.some(known.extent);
+  return true;
+}
+
+// That a call is one unit: its code need not find out which part of the axis it is given. A few cycles, which only short calls of small
+// bodies notice: for others the code a longer call would need is dearer.
+bool KernelEmitter::relies_on_one_unit(const Loop& loop) {
+  const NestAxis& root = program_.axes[static_cast<std::size_t>(program_.root.var.axis)];
+  const Index most = std::min(program_.unit, fold_leaf);
+  if (loop.weight > small_body || root.known.most > most) return false;
+  plan_.relied.at_most(root.extent, most);
+  return true;
+}
+
+// The end of the part of the axis's range that `size` elements, a power of two, go into.
+Value* KernelEmitter::end_of_whole(int axis, Range range, Index size) {
+  if (relies_on_whole(axis, size)) return range.end;
+  return b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-size)));
+}
+
+// As much of the range as goes together; returns where the rest begins.
+Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Together how, Range range) {
+  switch (how) {
+    case Together::tiles: {
+      const int elements = tile_elements(loop, outer, past_caches()), vectors = vectors_of_blocks(loop, outer, past_caches());
+      return vectors > 0 ? emit_tile_blocks(loop, range, elements, vectors) : emit_tiles(loop, range, elements);
+    }
+    case Together::squares: return emit_rolled_tiles(loop, outer, range);
+    case Together::rows: emit_rows(loop, range, rows_at_once(outer)); return range.end;
+    case Together::jam: return emit_jam(loop, range, jammed(loop, outer, machine_.first_level_ways));
+    default: return range.begin;
+  }
+}
+
+void KernelEmitter::emit_serial(const Loop& loop) {
+  const Outer outer = outer_of(loop);
+  const Together how = together(loop, outer);
+  if (how == Together::thin) return emit_thin(loop, outer);
+  if (how == Together::columns) return emit_columns(loop, outer);
+  const auto axis = static_cast<std::size_t>(loop.var.axis);
+  const Range range = range_of(loop.var.axis);
+  bool ordered = false;
+  for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
+  const bool leaves = ordered && !relies_on_one_leaf(loop.var.axis);
+  open_folds(loop, leaves);
+  start_folds(loop, false);
+  auto run = [&](Range part) {
+    Value* rest = emit_several(loop, outer, how, part);
+    if (rest == part.end) return;
+    for_range(rest, part.end, 1, "serial", [&](Value* index) {
+      axis_index_[axis] = index;
+      emit_items(loop);
+    });
+    axis_index_[axis] = nullptr;
+  };
+  fold_leaves(loop, range, leaves, run);
+  close_folds(loop, range);
+}
+
+// Blocks of the current unit; folds over the root axis run on through all of them.
+void KernelEmitter::emit_blocks(const Loop& loop) {
+  const Range whole = tile_;
+  open_folds(loop, false);
+  start_folds(loop, false);
+  start_folds(loop, true);
+  for_range(whole.begin, whole.end, program_.block, "block", [&](Value* start) {
+    tile_ = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(program_.block)), whole.end)};
+    emit_items(loop);
+  });
+  tile_ = whole;
+  end_leaf(loop, nullptr);
+  close_folds(loop, whole);
+}
+
+// The root: units [begin, end) of this slice. Returns how many go together.
+Index KernelEmitter::emit_units(const Loop& root) {
+  const int axis = root.var.axis;
+  Value *begin = function_->getArg(2), *end = function_->getArg(3);
+  Value* extent = size(program_.axes[static_cast<std::size_t>(axis)].extent);
+  auto tile_from = [&](Value* first, Value* last) {
+    Value* start = b_.CreateMul(first, number(program_.unit));
+    tile_ = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateMul(last, number(program_.unit)), extent)};
+  };
+  // One vector loop that keeps nothing, between units or in rows of one, runs over the whole slice at once.
+  const auto is_kept = [&](const Buffer& buffer) { return buffer.place == Place::row && std::count(buffer.axes.begin(), buffer.axes.end(), axis) > 0; };
+  bool flat = root.var.part == Part::tile && program_.folds.empty() && std::none_of(program_.buffers.begin(), program_.buffers.end(), is_kept);
+  int loops = 0;
+  const Loop* lanes = nullptr;
+  for (const Item& item : root.body)
+    if (auto* inner = std::get_if<Loop>(&item)) ++loops, lanes = inner, flat &= inner->mark == Mark::lanes && inner->var.axis == axis;
+  if (flat && loops == 1) {
+    if (relies_on_one_unit(*lanes)) tile_ = {number(0), extent};
+    else tile_from(begin, end);
+    emit_items(root);
+    return 1;
+  }
+  const NestAxis& along = program_.axes[static_cast<std::size_t>(axis)];
+  const bool one_unit = root.var.part == Part::tile && program_.unit < fold_leaf && along.known.most <= program_.unit;
+  if (one_unit) plan_.relied.at_most(along.extent, program_.unit);
+  make_early_tables({&root});
+  Value* rest = begin;
+  Index several = 1;
+  if (root.var.part == Part::element) {
+    const Outer outer = outer_of(root);
+    const Together how = together(root, outer);
+    rest = emit_several(root, outer, how, {begin, end});
+    several = how == Together::tiles ? tile_elements(root, outer, past_caches()) : how == Together::squares ? lane_count : 1;
+  }
+  for_range(rest, end, 1, "unit", [&](Value* unit) {
+    unit_ = unit;
+    if (one_unit) tile_ = {number(0), extent};
+    else if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
+    else axis_index_[static_cast<std::size_t>(axis)] = unit;
+    emit_items(root);
+  });
+  return several;
+}
+
+namespace {
+
+// Estimated picoseconds of one iteration of the body, inner loops included, as an extent expression.
+Extent work_of(const Program& program, const Loop& loop, const Machine& machine) {
+  Extent work = loop.weight * element_picoseconds(machine, loop.mark == Mark::lanes);
+  for (const Item& item : loop.body)
+    if (auto* inner = std::get_if<Loop>(&item)) {
+      if (inner->mark == Mark::block) { work = work + work_of(program, *inner, machine); continue; }
+      const Extent times = program.is_tiled(inner->var.axis) ? Extent(program.unit) : program.axes[static_cast<std::size_t>(inner->var.axis)].extent;
+      work = work + times * work_of(program, *inner, machine);
+    }
+  return work;
+}
+
+}  // namespace
+
+void KernelEmitter::emit_run() {
+  StagePlan stage;
+  stage.symbol = "weft_" + program_.name;
+  stage.name = program_.name;
+  begin_function(stage.symbol);
+  if (program_.root.mark == Mark::once) {
+    emit_items(program_.root);
+  } else {
+    stage.together = emit_units(program_.root);
+    finish_streams();
+    const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
+    bool merged = false;
+    for (const Fold& fold : program_.folds) merged |= fold.partial >= 0;
+    stage.units = plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit), merged ? 1 : 0);
+    stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root, machine_), 1000), 1);
+  }
+  end_function();
+  if (register_bytes() < 64 && std::any_of(codes_.begin(), codes_.end(), [](const LoopCode& code) { return code.instructions > long_body; }))
+    function_->addFnAttr(spread_schedule);
+  stage.loops = std::move(codes_);
+  if (!scratch_.is(0)) stage.scratch = plan_.sizes.add(scratch_);
+  for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
+    const Buffer& buffer = program_.buffers[k];
+    if (buffer.place != Place::partial) continue;
+    const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
+    const Extent units = floor_div(extent + (program_.unit - 1), program_.unit) + 1;
+    plan_.slots[static_cast<std::size_t>(slots_[k])].bytes = units * row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype)));
+  }
+  plan_.stages.push_back(std::move(stage));
+}
+
+// Partial results of all units become one, in a fixed tree, and go to their arrays.
+void KernelEmitter::emit_merge() {
+  StagePlan stage;
+  stage.symbol = "weft_" + program_.name + "_merge";
+  stage.name = program_.name + " merge";
+  begin_function(stage.symbol);
+  const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
+  Value* units = sizes_entry(plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit), 1));
+  unit_ = number(0);
+  for (const Fold& fold : program_.folds) {
+    if (fold.partial < 0) continue;
+    const Buffer& partial = program_.buffers[static_cast<std::size_t>(fold.partial)];
+    call_support(FoldSupport::merge, fold, {base_of(fold.partial), size(row_elements(partial)), units});
+    // target[k] = partial[k] over the kept axes
+    const Buffer& target = program_.buffers[static_cast<std::size_t>(fold.target)];
+    std::vector<Subscript> from, to(target.extents.size());
+    for (int axis : partial.axes) from.push_back({axis, 0, 1, -1});
+    for (std::size_t d = 0; d < to.size(); ++d) to[d].axis = fold.target_axes[d];
+    std::function<void(std::size_t)> copy = [&](std::size_t depth) {
+      if (depth == partial.axes.size()) {
+        Value* value = b_.CreateLoad(memory_type(context_, fold.dtype, 1), address(fold.partial, from));
+        b_.CreateStore(value, address(fold.target, to));
+        return;
+      }
+      const auto axis = static_cast<std::size_t>(partial.axes[depth]);
+      for_range(number(0), size(program_.axes[axis].extent), 1, "copy", [&](Value* index) {
+        axis_index_[axis] = index;
+        copy(depth + 1);
+      });
+    };
+    copy(0);
+  }
+  end_function();
+  plan_.stages.push_back(std::move(stage));
+}
+
+void KernelEmitter::emit() {
+  emit_run();
+  for (const Fold& fold : program_.folds)
+    if (fold.partial >= 0) return emit_merge();
+}
+
+void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options) {
+  KernelEmitter(module, program, classes, plan, options).emit();
+}
+
+}  // namespace weft

@@ -1,0 +1,457 @@
+// The state shared by the parts of emit: one function under construction.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include "emit.h"
+#include "emit_lane.h"
+#include "emit_op.h"
+#include "code/fold_support.h"
+#include "program/loop_choices.h"
+
+namespace weft {
+
+class KernelEmitter : private LoopChoices {
+ public:
+  KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
+  void emit();
+
+ private:
+  using Value = llvm::Value;
+  struct FoldState {
+    std::vector<llvm::AllocaInst*> registers;   // folded over the lanes: one vector per interleaved step
+    std::vector<llvm::AllocaInst*> signs;       // beside them, of an extreme of floats: see emit_extreme.cpp
+    llvm::AllocaInst* nan = nullptr;
+    Value* cell = nullptr;                      // no row axes: the slots, on the stack
+    Value* memory = nullptr;                    // row axes: slots * elements in scratch; slot 0 is the result row
+    Value* stack = nullptr;                     // the tree over leaves
+    Value *elements = nullptr, *in_use = nullptr;       // of one row: all of them, and those of the current unit
+    int slots = 1;
+  };
+
+  // What differs between the elements of a serial loop that one vector loop works on together (emit_jam.cpp).
+  struct JamCopy {
+    std::vector<Value*> axis_index, scalars;
+    std::unordered_map<const void*, LaneAccess> accesses;
+    std::unordered_map<int, Value*> spread;
+    std::map<std::string, InvariantDivisor> divisors;
+    std::vector<FoldState> folds;
+  };
+
+  // emit_kernel.cpp: functions, stages, loops
+  void begin_function(const std::string& name);
+  llvm::Function* new_function(llvm::FunctionType* type, llvm::Function::LinkageTypes linkage, const std::string& name);
+  void start_function(llvm::FunctionType* type, const std::string& name, llvm::Function::LinkageTypes linkage);
+  void end_function();
+  void emit_run();
+  void emit_merge();
+  Index emit_units(const Loop& root);
+  void emit_item(const Item& item);
+  void emit_serial(const Loop& loop);
+  Value* emit_several(const Loop& loop, const Outer& outer, Together how, Range range);
+  bool relies_on_whole(int axis, Index size);
+  bool relies_on_one_leaf(int axis);
+  bool relies_on_some(int axis);
+  bool relies_on_one_unit(const Loop& loop);
+  Value* end_of_whole(int axis, Range range, Index size);
+  void emit_blocks(const Loop& loop);
+  template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body, bool some = false);
+  template <class Body> void if_then(Value* condition, const char* name, Body body);
+  template <class Body> void in_steps(int axis, int steps, const char* name, Body body);
+  Range range_of(int axis);
+
+  // emit_outline.cpp: bodies, in pieces if they are large; long functions, called if there are many
+  bool calls_functions() const { return calls_ || jam_.size() >= copies_that_call; }
+  Value* emit_or_call(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
+  Value* call_function(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
+  static bool is_cut(const Loop& loop);
+  void emit_items(const Loop& loop);
+  void emit_items(const Loop& loop, std::size_t first, std::size_t last);
+  void emit_piece(const Loop& loop, std::size_t first, std::size_t last, const std::vector<int>& taken, const std::vector<int>& folds,
+                  const std::vector<int>& returned);
+
+  // emit_lanes.cpp: vector loops
+  void emit_lanes(const Loop& loop);
+  void around_lanes(const std::function<void()>& loops);
+  void emit_lane_range(const Loop& loop, Range range);
+  bool is_one_vector(const Loop& loop) const;
+  void emit_part_of_vector(const Loop& loop, Range range);
+  void emit_whole_then_rest(const Loop& loop, Range range, int steps);
+  Value* emit_single_vectors(const Loop& loop, Range range);
+  void load_repeated(const Loop& loop, Value* begin, int steps);
+  void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
+  void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
+  void keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks);
+  Value* accumulated(const Fold& fold, Value* acc, Value* value, Value* factor);
+  void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
+  std::vector<Value*> emit_lane_compute(const Loop& loop, const Compute& compute, int steps);
+  int steps_of(const Loop& loop) const { return copies_.tiled_by >= 0 ? 1 : interleave(loop); }
+  Masks first_lanes(Value* count, int steps);
+  Value* move_mask(const Masks& masks, int step) const { return shared_step_ ? nullptr : mask_of(masks, step); }
+  void note_code(const Loop& loop, int vectors, bool tables);
+  bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
+
+  // emit_shared_body.cpp
+  struct Stop {
+    const void* item;
+    bool is_load;
+    DType dtype;
+    llvm::AllocaInst* cell;
+    Value* base;                                // of the array
+  };
+  bool shares_body(const Loop& loop) const;
+  std::vector<Stop> stops_of(const Loop& loop, int steps);
+  void move_parts(const std::vector<Stop>& stops, bool loads, Value* index, const Masks& masks);
+  void emit_shared_body(const Loop& loop, Range range, int steps);
+
+  // emit_lane_access.cpp
+  void open_accesses(const Loop& loop);
+  void fetch_next(const Load& load, LaneAccess& access);
+  void fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step);
+  void fetch_source(const Load& load, int lanes, LaneAccess& access);
+  double bytes_of_row(const Load& load) const;
+  bool next_stays_near(double bytes) const;
+  LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
+  Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
+  void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
+  static llvm::AllocaInst* held_cell(const LaneAccess& access, Value* index, int step);
+  Value* any_address(const LaneAccess& access, Value* index, int step);
+  void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
+  Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
+  void store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards);
+  Value* repeated_load(const LaneAccess& access, DType dtype, Value* first);
+  Value* lanes_set(Value* mask);
+  Value* lane_offsets(const LaneAccess& access, Value* index, int step);
+  const Subscript* run_in_window(const Load& load) const;
+  Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
+  Value* load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask);
+  Value* lane_numbers(int bits);
+  Value* reverse(Value* vector);
+
+  // emit_step.cpp
+  Value* load_steps(DType dtype, Value* first, Index step, int count);
+  Value* column_of_rows(const std::vector<Value*>& rows, int k);
+  std::vector<Value*> load_rows(DType dtype, Value* first, int count);
+  Value* load_column(DType dtype, Value* at, Index count, Index column);
+  std::vector<Value*> load_joined(DType dtype, Value* first, int count);
+  void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches);
+  Value* load_each(DType dtype, Value* at, Value* stride, Value* mask);
+  void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);
+  Value* lane_address(const LaneAccess& access, DType dtype, Value* index, int step);
+  Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
+  void fetch_lines(Value* at, Value* distance, Index bytes, bool near);
+
+  // emit_jam.cpp: several copies of a body, side by side
+  struct Copies {                               // what the copies of a body are, and what becomes of what they make
+    int tiled_by = -1;                          // neighbours along this axis of the outer loop; operands that lie across are transposed
+    bool thin = false;                          // all elements of a fold
+    int swept = 0;                              // tiles in blocks of so many vectors: the next ones are many tiles later
+    bool rolled = false;                        // one body for all of them, one after the other
+    bool down_columns = false;                  // whoever emits the body adds to the folds
+    const Loop* taker = nullptr;                // takes what they fold ..
+    bool taken_past_caches = false;             // .. and stores it past the caches
+  };
+  Value* emit_jam(const Loop& serial, Range range, int copies);
+  void exchange(JamCopy& copy);
+  template <class Body> void each_copy(Body body);
+  template <class Body> void as_copies(const Copies& what, Body body);
+  bool is_carried_row(int buffer, const Loop& lanes) const;
+  void emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last = nullptr, const std::function<void(const Loop&)>& vectors = {});
+  void emit_rows(const Loop& rows, Range range, int copies);
+  void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
+  bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
+  bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
+
+  // emit_thin.cpp
+  void emit_thin(const Loop& serial, const Outer& outer, const Loop* taker = nullptr);
+  void emit_taker(const Loop& taker, Value* index, int steps, const Masks& masks);
+  Value* across_slots(const Fold& fold, std::vector<Value*> slots);
+
+  // emit_columns.cpp
+  Value* stride_along(int buffer, const std::vector<Subscript>& at, int axis);
+  void emit_columns(const Loop& rows, const Outer& outer);
+  void emit_column(const Loop& rows, const Loop& lanes, const std::map<const void*, Value*>& strides, Value* index, int steps, const Masks& masks);
+  void emit_rows_of_pass(const Loop& rows, const std::map<const void*, Value*>& strides, Value* first, const std::function<void(int)>& row);
+
+  // emit_tile.cpp
+  Value* emit_tiles(const Loop& outer, Range range, int elements);
+  Value* load_run(DType dtype, Value* at, int count);
+  bool is_joined(const Load& load, const Loop& lanes) const;
+  bool is_joined(const Store& store, const Loop& lanes) const;
+  void load_tiles(const Loop& lanes, Value* index);
+  void store_tiles(const Loop& lanes, Value* index);
+  void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
+  Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
+
+  // emit_tile_blocks.cpp
+  struct Stage {                                // the results of a block, on their way to an array whose rows crowd a set
+    const Store* store;
+    DType dtype;
+    Value* memory;
+    Index pitch;                                // bytes from row to row
+  };
+  using EmitTile = std::function<void(Value* first, Value* index, int steps, const Masks& masks)>;
+  Value* emit_blocks_of_tiles(const Loop& outer, const Loop& lanes, Range range, int elements, int steps, const EmitTile& tile);
+  Value* emit_tile_blocks(const Loop& outer, Range range, int elements, int vectors);
+  void emit_tile_step(const Loop& lanes, Value* index, const Masks& masks);
+  Index open_stages(const Loop& outer, const Loop& lanes, int steps);
+  void keep_in_stage(const Stage& stage, const std::vector<Value*>& rows, Value* first, Value* index);
+  void empty_stage(const Stage& stage, const Loop& outer, const Loop& lanes, Value* end, int elements, Value* rows);
+
+  // emit_rolled_tile.cpp
+  struct Square {
+    const Item* item;
+    bool is_load;
+    DType dtype;
+    int step;
+    LaneAccess access;
+    llvm::AllocaInst* cell;                     // sixteen rows along the vector loop
+  };
+  std::vector<Square> squares_of(const Loop& outer, const Loop& lanes, Value* first, int steps);
+  void fetch_rows_ahead(const Loop& outer, const Loop& lanes);
+  Value* row_of(const Square& square, Value* row, Value* lane);
+  void load_square(const Square& square, Value* index, Value* lane, int steps);
+  void store_square(const Square& square, Value* first, Value* index, Value* lane);
+  void emit_squares(const Loop& outer, const Loop& lanes, Value* first, const std::vector<Square>& squares, Value* index, int steps, const Masks& masks);
+  Value* emit_rolled_tiles(const Loop& loop, const Outer& outer, Range range);
+
+  // emit_table.cpp
+  void fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase);
+  Value* look_up(Value* bytes, const std::vector<Value*>& tables, int first);
+  Value* look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Range range);
+  Value* look_up_in_memory(const ByteFunction& function, Value* memory, Range range);
+  Value* look_up_range(const Loop& loop, const ByteFunction& function, Value* memory, Range range);
+  Value* emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range);
+
+  // emit_early_table.cpp
+  struct EarlyTables {
+    llvm::Function* function;                   // where they are
+    Value *memory, *ready;                      // ready: whether they were made
+    int axis;                                   // a table for each element of it; -1: one
+  };
+  void make_early_tables(std::vector<const Loop*> path);      // from the root on
+  void make_early_table(const std::vector<const Loop*>& path);
+  Value* elements_of(const std::vector<const Loop*>& path);
+  const EarlyTables* early_tables(const Loop& loop) const;
+
+  // emit_divide.cpp
+  const InvariantDivisor& invariant_divisor(const Arg& divisor);
+  Value* divide_by_invariant(Value* dividend, const Arg& divisor);
+  struct Estimated {
+    const Compute* compute;
+    bool every_second = false;                  // of the vectors side by side
+  };
+  std::vector<Estimated> find_estimated(const Loop& loop, int steps) const;
+  llvm::Value* root_by_estimate(llvm::Value* number);
+  llvm::Value* quotient_by_estimate(llvm::Value* dividend, llvm::Value* divisor);
+  llvm::Value* by_estimates(Op op, const std::vector<llvm::Value*>& operands);
+
+  // emit_stream.cpp
+  bool is_only_written(const Store& store, int axis) const;
+  bool streams(const Store& store, int axis, int lanes = lane_count) const;
+  bool streams_joined(const Store& store, int few, int axis) const;
+  bool past_caches() const { return begin_lines(stream_); }
+  static bool is_one_row(const Store& store, int axis);
+  const Item* streams_from_a_line_on(const Loop& loop) const;
+  void emit_from_a_line_on(const Loop& loop, Range range, int steps, const Item& result);
+  void store_past_caches(Value* value, Value* at);
+  bool reads_on(const Loop& loop, const Load& load) const;
+  bool folds_from_memory(const Loop& loop) const;
+  void fetch_ahead(const Loop& loop);
+  void finish_streams();
+
+  // emit_fold.cpp: what happens around folded loops
+  void open_folds(const Loop& loop, bool leaves);
+  void start_folds(const Loop& loop, bool ordered);
+  void fold_leaves(const Loop& loop, Range range, bool leaves, const std::function<void(Range)>& run);
+  void end_leaf(const Loop& loop, Value* leaf, Value* several = nullptr);
+  void finish_leaves(const Loop& loop, Value* leaves);
+  void take_results(const Loop& loop);
+  void close_folds(const Loop& loop, Range range);
+  Value* across_lanes(const Fold& fold, Value* vector);
+  Value* elements_in_use(const Buffer& row);
+
+  // emit_trees.cpp
+  std::vector<Value*> across_lanes(const Fold& fold, std::vector<Value*> vectors);
+  bool sums_in_registers(const Loop& loop) const;
+  void end_leaves_together(const Loop& loop);
+
+  // emit_others.cpp
+  Value* product(DType dtype, Value* a, Value* b);
+  std::vector<Value*> others_in_slot(DType dtype, const std::vector<Value*>& elements, Value*& all);
+  std::vector<Value*> others_along_lanes(DType dtype, const std::vector<Value*>& row, Value*& all);
+  std::vector<Value*> others_across_lanes(DType dtype, const std::vector<Value*>& row, Value*& total);
+  Value* exchange_lanes(Value* vector, int distance);
+  void emit_others(const Others& item);
+  std::pair<LaneAccess, LaneAccess> others_access(const Others& item, int lanes);
+  void open_others(const Others& item, int lanes);
+  void emit_lane_others(const Others& item, Value* index, int steps, const Masks& masks);
+  void hold_rows();
+  bool moves_held_row(const Loop& loop) const;
+  void emit_held_row(const Loop& loop);
+
+  // emit_extreme.cpp
+  bool orders_zeros() const;
+  Value* better(Value* a, Value* b, bool larger);
+  void open_extreme(const Fold& fold, FoldState& state);
+  void start_extreme(const Fold& fold, const FoldState& state);
+  void accumulate_extreme(const Fold& fold, const FoldState& state, const std::vector<Value*>& values);
+  Value* take_extreme(const Fold& fold, const FoldState& state);
+  void call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args);
+  Value* fold_slot(const Fold& fold, const FoldState& state);
+
+  // emit_access.cpp: sizes, addresses, scalar loads and stores, values
+  Value* size(const Extent& extent);
+  Value* sizes_entry(int number);
+  Value* slot_base(int slot);
+  Value* base_of(int buffer);
+  Extent reserve_rows(int buffer, Index copies);
+  Value* scratch_at(const Extent& offset);
+  Value* stride_bytes(const Buffer& buffer, int slot, std::size_t dim);
+  struct Position {                             // an index: the sum of both
+    Value* variable = nullptr;                  // null: nothing
+    Index constant = 0;
+  };
+  Position position_of(const Buffer& buffer, const Subscript& subscript, int skip_axis);
+  Value* address(int buffer, const std::vector<Subscript>& at, int skip_axis = -2);
+  Value* scalar_load(const Load& load);
+  void scalar_store(const Store& store);
+  Value* from_memory(Value* value, DType dtype);
+  Value* to_memory(Value* value, DType dtype);
+  Value* scalar(const Arg& arg);
+  Value* pack(const Arg& arg, int step);
+  DType dtype_of_arg(const Arg& arg) const;
+  llvm::AllocaInst* stack_cell(llvm::Type* type, const char* name);
+  Value* number(Index value) { return b_.getInt64(static_cast<std::uint64_t>(value)); }
+
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  Plan& plan_;
+  const bool fast_math_;
+  const PastCaches stream_;
+  const bool calls_;
+  const Machine machine_;
+  llvm::IRBuilder<> b_;
+  llvm::IRBuilder<> entry_;                     // appends to the entry block
+  llvm::Function* function_ = nullptr;
+  std::vector<int> slots_;                      // by buffer
+  std::vector<std::optional<Extent>> row_offsets_;   // by buffer: where its row lies in scratch
+  std::vector<Value*> slot_bases_;
+  std::unordered_map<int, Value*> size_values_;
+  Extent scratch_;                              // bytes used so far
+
+  std::vector<Value*> scalars_;                 // by value number
+  std::vector<std::vector<Value*>> packs_;      // by value number, inside a lanes loop
+  std::unordered_map<int, Value*> spread_;      // scalars as vectors, made before the current lanes loop
+  std::vector<Estimated> estimated_;            // in the vector loop: roots and quotients that are made from estimates
+  std::map<std::string, InvariantDivisor> divisors_;   // by argument, likewise
+  llvm::Instruction* before_lanes_ = nullptr;
+  std::unordered_map<const void*, LaneAccess> accesses_;
+  std::unordered_map<const void*, std::vector<std::pair<LaneAccess, LaneAccess>>> others_accesses_;   // by Others: of each element along its row
+  std::map<int, std::vector<llvm::AllocaInst*>> held_rows_;  // by buffer: rows in registers
+  std::vector<JamCopy> jam_;                    // empty outside such a loop
+  std::size_t jam_copy_ = 0;
+  std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
+  std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
+  Copies copies_;
+  std::map<int, std::vector<Value*>> thin_results_;          // by row of a fold: for each vector, until the taker's step is done
+  std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
+  struct SharedStep {                           // an iteration of a shared body: all that it moves is there
+    Value *is_part, *count;                     // whether it is the last and less than whole; its elements
+  };
+  const SharedStep* shared_step_ = nullptr;
+  Value* part_ = nullptr;                       // elements of the current vector, if it may be less than whole
+  std::map<int, Value*> carried_rows_;          // by buffer: rows of states, from copy to copy
+  std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, or each step of the only one, in memory's type
+  std::map<const void*, std::vector<Value*>> tile_stores_;           // by Store: likewise
+  std::map<const void*, Stage> stages_;         // by Store
+  struct {                                      // where the current block of tiles begins, in both loops
+    Value *outer = nullptr, *lanes = nullptr;
+  } block_;
+  struct Reader {                               // a load and the loop that it is in
+    const Load* load;
+    const Loop* loop;
+    unsigned next_steps = 0;                    // which of its vectors side by side fetch the next row, a bit for each
+  };
+  std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
+  void find_readers();
+  void find_readers(const Loop& loop);
+  void share_next_row(std::vector<Reader>& readers) const;
+  Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;
+  std::vector<Value*> axis_index_;              // by nest axis
+  Value* unit_ = nullptr;
+  Range tile_{};                                // the current unit of the root axis, or the current block of it
+  std::vector<FoldState> folds_;
+  std::unordered_map<const Loop*, EarlyTables> early_tables_;
+  std::vector<LoopCode> codes_;                 // of the vector loops so far
+  std::set<const Loop*> noted_;
+};
+
+// body(index, steps, no masks) for whole steps of so many vectors of the axis' range, then body(index, 1, masks) for what is left.
+template <class Body> void KernelEmitter::in_steps(int axis, int steps, const char* name, Body body) {
+  const Range along = range_of(axis);
+  const Index stride = Index{steps} * lane_count;
+  const bool exact = relies_on_whole(axis, stride);
+  Value* whole = exact ? along.end : b_.CreateSub(along.end, b_.CreateURem(b_.CreateSub(along.end, along.begin), number(stride)));
+  for_range(along.begin, whole, stride, name, [&](Value* index) { body(index, steps, Masks{}); });
+  if (exact) return;
+  for_range(whole, along.end, lane_count, "rest", [&](Value* index) {
+    part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(along.end, index), number(lane_count));
+    body(index, 1, first_lanes(part_, 1));
+    part_ = nullptr;
+  });
+}
+
+// body(), as each of the copies that run side by side.
+template <class Body> void KernelEmitter::each_copy(Body body) {
+  if (jam_.empty()) return body();
+  for (jam_copy_ = 0; jam_copy_ < jam_.size(); ++jam_copy_) {
+    exchange(jam_[jam_copy_]);
+    body();
+    exchange(jam_[jam_copy_]);
+  }
+}
+
+// body(), whose copies are what is said.
+template <class Body> void KernelEmitter::as_copies(const Copies& what, Body body) {
+  const Copies before = std::exchange(copies_, what);
+  body();
+  copies_ = before;
+}
+
+// if (condition) body()
+template <class Body> void KernelEmitter::if_then(llvm::Value* condition, const char* name, Body body) {
+  auto* then = llvm::BasicBlock::Create(context_, name, function_);
+  auto* after = llvm::BasicBlock::Create(context_, std::string(name) + ".end", function_);
+  b_.CreateCondBr(condition, then, after);
+  b_.SetInsertPoint(then);
+  body();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+// for (index = begin; index < end; index += step) body(index); nothing where that is known to be empty. `some`: where it is known not to be.
+template <class Body> void KernelEmitter::for_range(llvm::Value* begin, llvm::Value* end, Index step, const char* name, Body body, bool some) {
+  Value* any = some ? b_.getTrue() : b_.CreateICmpSLT(begin, end);
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any); known && known->isZero()) return;
+  auto* before = b_.GetInsertBlock();
+  auto* loop = llvm::BasicBlock::Create(context_, name, function_);
+  auto* after = llvm::BasicBlock::Create(context_, std::string(name) + ".end", function_);
+  if (some) b_.CreateBr(loop);
+  else b_.CreateCondBr(any, loop, after);
+  b_.SetInsertPoint(loop);
+  auto* index = b_.CreatePHI(b_.getInt64Ty(), 2, "index");
+  index->addIncoming(begin, before);
+  body(index);
+  llvm::Value* next = b_.CreateAdd(index, number(step), "", true, true);
+  index->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
+  b_.SetInsertPoint(after);
+}
+
+}  // namespace weft

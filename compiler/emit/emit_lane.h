@@ -1,0 +1,47 @@
+// What a vector loop is made of: ranges, addresses, masks, divisors.
+#pragma once
+#include <vector>
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "schedule/stride_class.h"
+
+namespace weft {
+
+inline constexpr Index bytes_ahead = 1024;     // how far loops fetch that store past the caches
+// And those over rows of few elements, transposed in registers. Row sums of 4 Mi x 4 floats: .28 ns an element
+// of 1024 bytes ahead, .25 of 2048, .23 of 4096, .24 of 8192 (Emerald Rapids).
+inline constexpr Index thin_bytes_ahead = 4096;
+
+// Where a load or store in a lanes loop reads: everything but the lane axis is in `base`.
+struct LaneAccess {
+  llvm::Value* base = nullptr;
+  llvm::Value* lane_stride = nullptr;   // bytes
+  llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, such as the same place in the next unit,
+  unsigned next_steps = ~0u;            // in which of the vectors side by side
+  bool next_is_near = false;            // into the first-level cache
+  llvm::Value *source = nullptr, *source_stride = nullptr;    // of a row's source: the next line, how far that moves along the lanes
+  Index period = 0;                     // > 0: of so many elements, over and over
+  StrideClass lane = StrideClass::unit;
+  Index column = -1;                    // of rows as long as the step, without gaps: which element of each is read, if it is known
+  bool stream = false;                  // whole vectors are stored past the caches
+  const std::vector<llvm::AllocaInst*>* cells = nullptr;   // its vectors, if they stay in registers
+  bool own = false;                     // memory of this loop's own, longer than its elements: moved in whole vectors, always
+};
+
+struct Range {
+  llvm::Value *begin, *end;
+};
+
+// Which lanes of each step lie inside the loop; empty: all.
+using Masks = std::vector<llvm::Value*>;
+inline llvm::Value* mask_of(const Masks& masks, int step) { return masks.empty() ? nullptr : masks[static_cast<std::size_t>(step)]; }
+
+// A divisor that does not change in a lanes loop: itself, its reciprocal in two parts, and how far the bits of |dividend| may lie above
+// those of 2^-90 for the fast quotient to be exact (0 if the divisor itself is out of range). With fast_math, instead, whether the
+// reciprocal is no normal number.
+struct InvariantDivisor {
+  llvm::Value *divisor = nullptr, *reciprocal = nullptr, *reciprocal_low = nullptr, *span = nullptr, *refused = nullptr;
+};
+
+}  // namespace weft

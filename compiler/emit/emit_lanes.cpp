@@ -1,0 +1,326 @@
+// Innermost loops as vectors: whole steps of 16 lanes (several interleaved), then masked steps for the rest.
+#include <algorithm>
+#include <bit>
+
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include "emit_kernel.h"
+#include "schedule/schedule.h"
+
+namespace weft {
+
+using llvm::Value;
+
+// Lanes outside the loop do not change the fold: they hold its unit, the factors 1. In a shared body only its last step has some: a
+// branch costs less than masks.
+void KernelEmitter::keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks) {
+  const auto inside = [&](const Masks& which, std::vector<Value*> all, const Scalar& outside) {
+    for (std::size_t step = 0; step < all.size(); ++step) all[step] = b_.CreateSelect(which[step], all[step], constant_value(context_, outside, lane_count));
+    return all;
+  };
+  const Scalar nothing = unit(fold.accumulator, fold.dtype), one = Scalar::of(fold.dtype, 1.0);
+  if (!shared_step_) {
+    if (!masks.empty()) values = inside(masks, values, nothing), factors = inside(masks, factors, one);
+    return;
+  }
+  std::vector<Value*> kept, kept_factors;
+  llvm::BasicBlock *whole = b_.GetInsertBlock(), *part = nullptr;
+  if_then(shared_step_->is_part, "inside", [&] {
+    const Masks which = first_lanes(shared_step_->count, static_cast<int>(values.size()));
+    kept = inside(which, values, nothing), kept_factors = inside(which, factors, one);
+    part = b_.GetInsertBlock();
+  });
+  const auto joined = [&](std::vector<Value*> all, const std::vector<Value*>& of_part) {
+    for (std::size_t step = 0; step < all.size(); ++step) {
+      auto* value = b_.CreatePHI(all[step]->getType(), 2);
+      value->addIncoming(all[step], whole);
+      value->addIncoming(of_part[step], part);
+      all[step] = value;
+    }
+    return all;
+  };
+  values = joined(values, kept), factors = joined(factors, kept_factors);
+}
+
+// acc with the value, or with the product of both.
+Value* KernelEmitter::accumulated(const Fold& fold, Value* acc, Value* value, Value* factor) {
+  return factor ? emit_op(b_, Op::fma, {value, factor, acc}, {fold.dtype, fold.dtype, fold.dtype}, fold.dtype, fast_math_) : emit_combine(b_, fold.accumulator, fold.dtype, acc, value);
+}
+
+void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks) {
+  const Fold& fold = program_.folds[static_cast<std::size_t>(item.fold)];
+  FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
+  const bool along = fold.axis == loop.var.axis;
+  std::vector<Value*> values, factors;
+  for (int step = 0; step < steps; ++step) {
+    values.push_back(pack(item.value, step));
+    if (item.factor) factors.push_back(pack(*item.factor, step));
+  }
+  if (along) keep_inside(fold, values, factors, masks);
+  if (along && state.nan) return accumulate_extreme(fold, state, values);
+  for (int step = 0; step < steps; ++step) {
+    Value *value = values[static_cast<std::size_t>(step)], *factor = item.factor ? factors[static_cast<std::size_t>(step)] : nullptr;
+    if (along && state.registers.empty()) {                           // carried by the loop over blocks, which start at slot 0
+      Value* acc = from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, lane_count), state.cell), fold.dtype);
+      b_.CreateStore(to_memory(accumulated(fold, acc, value, factor), fold.dtype), state.cell);
+    } else if (along) {
+      auto* acc = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
+      b_.CreateStore(accumulated(fold, b_.CreateLoad(value->getType(), acc), value, factor), acc);
+    } else if (copies_.thin) {
+      auto& slots = thin_slots_[{&item, step}];
+      slots.push_back(factor ? product(fold.dtype, value, factor) : value);
+      if (!is_last_copy()) continue;
+      Value* result = across_slots(fold, std::exchange(slots, {}));
+      if (copies_.taker) thin_results_[fold.row].push_back(result);
+      else lane_store(*access, fold.dtype, index, step, mask_of(masks, step), result);
+    } else {
+      const bool apart = copies_.tiled_by >= 0;          // each copy has a slot of its own
+      Value* acc = apart || is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask_of(masks, step)) : jam_sums_.at({&item, step});
+      Value* sum = accumulated(fold, acc, value, factor);
+      if (apart || is_last_copy()) lane_store(*access, fold.dtype, index, step, mask_of(masks, step), sum);
+      else jam_sums_[{&item, step}] = sum;
+    }
+  }
+}
+
+void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks) {
+  if (jam_.empty()) emit_lane_items(loop, index, steps, masks);
+  else emit_jammed_items(loop, index, steps, masks);
+}
+
+// Long functions, quotients by an invariant and what comes from estimates work on two or four steps at once, as one wide vector: their instructions alternate, and
+// one branch serves all rare cases.
+std::vector<Value*> KernelEmitter::emit_lane_compute(const Loop& loop, const Compute& compute, int steps) {
+  const DType result = program_.values[static_cast<std::size_t>(compute.result)];
+  std::vector<DType> dtypes;
+  std::vector<std::vector<Value*>> operands;     // by step
+  for (const Arg& arg : compute.args) dtypes.push_back(dtype_of_arg(arg));
+  for (int step = 0; step < steps; ++step) {
+    operands.emplace_back();
+    for (const Arg& arg : compute.args) operands.back().push_back(pack(arg, step));
+  }
+  std::vector<Value*> made;
+  const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]) && !is_one_vector(loop);
+  const auto estimated = std::find_if(estimated_.begin(), estimated_.end(), [&](const Estimated& each) { return each.compute == &compute; });
+  const std::size_t by_estimate = estimated == estimated_.end() ? 0 : operands.size() / (estimated->every_second ? 2 : 1);
+  const bool at_once = op_cost(compute.op) >= long_function || by_invariant;
+  const std::size_t most = calls_functions() ? 1 : register_bytes() == 64 ? 4 : 2;         // more would not stay in registers
+  while (made.size() < operands.size()) {
+    const std::size_t first = made.size();
+    const bool estimates = first < by_estimate;
+    if (!at_once && !estimates) {
+      made.push_back(emit_op(b_, compute.op, operands[first], dtypes, result, fast_math_));
+      continue;
+    }
+    const std::size_t together = std::bit_floor(std::min(most, (estimates ? by_estimate : operands.size()) - first));
+    std::vector<Value*> wide;
+    for (std::size_t k = 0; k < compute.args.size(); ++k) {
+      std::vector<Value*> parts;
+      for (std::size_t step = first; step < first + together; ++step) parts.push_back(operands[step][k]);
+      wide.push_back(llvm::concatenateVectors(b_, parts));
+    }
+    Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1]) : estimates ? by_estimates(compute.op, wide) : emit_or_call(compute.op, wide, dtypes, result);
+    for (unsigned part = 0; part < together; ++part)
+      made.push_back(together == 1 ? all : b_.CreateShuffleVector(all, llvm::createSequentialMask(part * lane_count, lane_count, 0)));
+  }
+  return made;
+}
+
+void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
+  for (const Item& item : loop.body) {
+    if (auto* load = std::get_if<Load>(&item)) packs_[static_cast<std::size_t>(load->result)].clear();
+    if (auto* compute = std::get_if<Compute>(&item)) packs_[static_cast<std::size_t>(compute->result)].clear();
+  }
+  for (const Item& item : loop.body) {
+    const void* key = &item;
+    if (auto* load = std::get_if<Load>(&item)) {
+      const Buffer& buffer = program_.buffers[static_cast<std::size_t>(load->buffer)];
+      std::vector<Value*> made;
+      if (auto tile = tiles_.find(key); tile != tiles_.end()) {
+        for (int step = 0; step < steps; ++step) made.push_back(from_memory(tile->second[jam_copy_ + static_cast<std::size_t>(step)], buffer.dtype));
+        packs_[static_cast<std::size_t>(load->result)] = std::move(made);
+        continue;
+      }
+      if (auto carried = carried_rows_.find(load->buffer); carried != carried_rows_.end()) {
+        packs_[static_cast<std::size_t>(load->result)] = {carried->second};
+        continue;
+      }
+      if (auto results = thin_results_.find(load->buffer); results != thin_results_.end()) {
+        packs_[static_cast<std::size_t>(load->result)] = results->second;
+        continue;
+      }
+      for (int step = 0; step < steps; ++step) {
+        if (buffer.place == Place::index) {
+          Value* lanes = b_.CreateAdd(b_.CreateVectorSplat(lane_count, b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
+          Value* scaled = b_.CreateMul(lanes, b_.CreateVectorSplat(lane_count, number(load->at[0].step)));
+          made.push_back(b_.CreateAdd(scaled, b_.CreateVectorSplat(lane_count, size(load->at[0].start))));
+        } else if (auto again = repeated_.find({key, step}); again != repeated_.end()) {
+          made.push_back(again->second);
+        } else if (load->guarded) {
+          made.push_back(guarded_load(*load, index, step, mask_of(masks, step)));
+        } else {
+          made.push_back(lane_load(accesses_.at(key), buffer.dtype, index, step, move_mask(masks, step)));
+        }
+      }
+      packs_[static_cast<std::size_t>(load->result)] = std::move(made);
+    } else if (auto* compute = std::get_if<Compute>(&item)) {
+      packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(loop, *compute, steps);
+    } else if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.down_columns) {
+      auto access = accesses_.find(key);
+      emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, masks);
+    } else if (auto* others = std::get_if<Others>(&item)) {
+      emit_lane_others(*others, index, steps, masks);
+    } else if (auto* store = std::get_if<Store>(&item)) {
+      const DType dtype = program_.buffers[static_cast<std::size_t>(store->buffer)].dtype;
+      if (copies_.tiled_by >= 0 && lies_across(item, copies_.tiled_by, loop.var.axis)) {
+        for (int step = 0; step < steps; ++step) tile_stores_[key].push_back(to_memory(pack(store->value, step), dtype));
+        continue;
+      }
+      if (is_carried_row(store->buffer, loop)) {
+        carried_rows_[store->buffer] = pack(store->value, 0);
+        if (!is_last_copy()) continue;
+      }
+      for (int step = 0; step < steps; ++step) lane_store(accesses_.at(key), dtype, index, step, move_mask(masks, step), pack(store->value, step));
+    }
+  }
+}
+
+// Before the loop: operands that repeat, if every iteration reads the same elements of them.
+void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
+  if (!jam_.empty()) return;
+  for (const Item& item : loop.body) {
+    auto* load = std::get_if<Load>(&item);
+    if (!load || !accesses_.contains(&item)) continue;
+    const LaneAccess& access = accesses_.at(&item);
+    if (access.period == 0 || steps * lane_count % access.period != 0) continue;
+    const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
+    for (int step = 0; step < steps; ++step) repeated_[{&item, step}] = repeated_load(access, dtype, b_.CreateAdd(begin, number(step * lane_count)));
+  }
+}
+
+// The first time a loop is emitted, most of its elements go through that code.
+void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
+  if (!noted_.insert(&loop).second) return;
+  const bool transposes = copies_.tiled_by >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return lies_across(item, copies_.tiled_by, loop.var.axis) != 0; });
+  LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, copies_.rolled ? lane_count : std::max(1, static_cast<int>(jam_.size())), transposes, tables, copies_.down_columns, copies_.swept > 0, !stages_.empty(), copies_.rolled, &loop == copies_.taker, 0};
+  for (const Item& item : loop.body) {
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
+    if (auto access = accesses_.find(&item); access != accesses_.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream;
+  }
+  codes_.push_back(code);
+}
+
+// Masks of processors without mask registers are vectors that take instructions to make, and stores with them tens of cycles: whole
+// vectors go without. So do those of rows that run side by side, each of which has such a rest: a gradient over rows of 63 floats takes 15 %
+// less (Zen 5). Returns where the rest begins.
+Value* KernelEmitter::emit_single_vectors(const Loop& loop, Range range) {
+  Value* rest = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(lane_count)));
+  for_range(range.begin, rest, lane_count, "vector", [&](Value* index) { emit_lane_body(loop, index, 1, {}); });
+  return rest;
+}
+
+// Of each step, the lanes that hold one of `count` elements.
+Masks KernelEmitter::first_lanes(Value* count, int steps) {
+  Value* wide = b_.CreateVectorSplat(lane_count, b_.CreateTrunc(count, b_.getInt32Ty()));
+  Masks masks;
+  for (int step = 0; step < steps; ++step) {
+    Value* lanes = b_.CreateAdd(lane_numbers(32), constant_value(context_, Scalar::of(DType::i32, step * lane_count), lane_count));
+    masks.push_back(b_.CreateICmpSLT(lanes, wide));
+  }
+  return masks;
+}
+
+// Along a block of no more elements than a vector has: nothing is worth preparing for it.
+bool KernelEmitter::is_one_vector(const Loop& loop) const { return program_.is_tiled(loop.var.axis) && program_.block > 0 && program_.block <= lane_count; }
+
+void KernelEmitter::emit_part_of_vector(const Loop& loop, Range range) {
+  note_code(loop, 1, false);
+  part_ = b_.CreateSub(range.end, range.begin);
+  emit_lane_body(loop, range.begin, 1, first_lanes(part_, 1));
+  part_ = nullptr;
+}
+
+void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
+  if (moves_held_row(loop)) return emit_held_row(loop);
+  if (is_one_vector(loop) && program_.block < lane_count) return emit_part_of_vector(loop, range);
+  const int steps = steps_of(loop), stride = steps * lane_count;
+  WEFT_ASSERT(steps <= most_vectors, "rows end with room for so many vectors");
+  if (const Item* result = streams_from_a_line_on(loop)) {
+    accesses_.at(result).stream = true;
+    fetch_ahead(loop);
+    note_code(loop, steps, false);
+    return emit_from_a_line_on(loop, range, steps, *result);
+  }
+  const auto bytes = jam_.empty() ? byte_function(loop) : std::nullopt;
+  note_code(loop, steps, bytes.has_value());
+  if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
+  Value* rest = range.begin;
+  const bool exact = !bytes && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
+  if (!bytes && !exact && shares_body(loop)) return emit_shared_body(loop, range, steps);
+  const bool past_caches = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& access) { return access.second.stream; });   // not with masks
+  const bool once = !exact && loop.weight > (masks && !past_caches ? twice_emitted : masked_only);
+  if (!once && !bytes) {
+    rest = exact ? range.end : b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
+    load_repeated(loop, range.begin, steps);
+    const bool some = exact && !program_.is_tiled(loop.var.axis) && relies_on_some(loop.var.axis);
+    for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); }, some);
+    repeated_.clear();
+    if (exact) return;
+    if (steps > 1 && loop.weight <= small_body && (register_bytes() < 64 || !jam_.empty())) rest = emit_single_vectors(loop, {rest, range.end});
+  }
+  if (once && masks) return emit_whole_then_rest(loop, range, steps);
+  const int last_steps = once ? steps : 1;
+  const bool whole_vectors = !once && !bytes && relies_on_whole(loop.var.axis, lane_count);
+  for_range(rest, range.end, last_steps * lane_count, "rest", [&](Value* index) {
+    if (whole_vectors) return emit_lane_body(loop, index, 1, {});
+    part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(last_steps * lane_count));
+    emit_lane_body(loop, index, last_steps, first_lanes(part_, last_steps));
+    part_ = nullptr;
+  });
+}
+
+// A body that is emitted once, run for all whole steps with masks of all lanes and once more for the rest: masks do not change within
+// the loop.
+void KernelEmitter::emit_whole_then_rest(const Loop& loop, Range range, int steps) {
+  const int stride = steps * lane_count;
+  Value* left = b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride));
+  Value* whole_end = b_.CreateSub(range.end, left);
+  for_range(number(0), number(2), 1, "part", [&](Value* pass) {
+    Value* last = b_.CreateICmpNE(pass, number(0));
+    Value *begin = b_.CreateSelect(last, whole_end, range.begin), *end = b_.CreateSelect(last, range.end, whole_end);
+    part_ = b_.CreateSelect(last, left, number(stride));
+    const Masks masks = first_lanes(part_, steps);
+    for_range(begin, end, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, masks); });
+    part_ = nullptr;
+  });
+}
+
+void KernelEmitter::emit_lanes(const Loop& loop) {
+  const int axis = loop.var.axis;
+  const Range range = range_of(axis);
+  bool ordered = false;
+  for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
+  const bool leaves = ordered && !relies_on_one_leaf(axis);
+  estimated_ = find_estimated(loop, steps_of(loop));
+  each_copy([&] {
+    open_folds(loop, leaves);
+    axis_index_[static_cast<std::size_t>(axis)] = nullptr;
+    open_accesses(loop);
+    start_folds(loop, false);
+  });
+  around_lanes([&] { fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); }); });
+  each_copy([&] { close_folds(loop, range); });
+}
+
+// A mark before the loops: values from outside are spread there.
+void KernelEmitter::around_lanes(const std::function<void()>& loops) {
+  auto* mark = b_.CreateAlloca(b_.getInt8Ty());
+  before_lanes_ = mark;
+  loops();
+  mark->eraseFromParent();
+  before_lanes_ = nullptr;
+  for (auto& vectors : packs_) if (!vectors.empty()) vectors.clear();
+}
+
+}  // namespace weft

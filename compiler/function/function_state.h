@@ -1,0 +1,54 @@
+// What a Function holds: the graph after all passes, and the variants compiled from it so far. Calls of several threads share it.
+#pragma once
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include <weft/binding.h>
+#include <weft/function.h>
+#include <weft/memory.h>
+
+#include "variant.h"
+#include "schedule/thin_extents.h"
+
+namespace weft {
+
+struct Function::State {
+  Graph graph;
+  Options options;
+  Machine machine;
+  std::shared_ptr<Executor> executor;
+  std::optional<ShortRows> short_rows;
+  std::vector<NodeId> checked;                                     // nodes whose sense depends on sizes
+  struct Reshaped {
+    NodeId node;
+    std::size_t input;
+  };
+  std::vector<Reshaped> reshaped;                                  // of inputs: arguments of their own, over memory that is row-major
+  BufferPool pool;
+  double pass_seconds = 0;
+
+  mutable std::mutex mutex;
+  // By key: the first one may take something for granted of sizes, the other does not.
+  mutable std::map<std::string, std::vector<std::shared_ptr<const Variant>>> variants;
+  mutable std::shared_ptr<const Variant> latest;
+
+  // A graph with broadcasts that a call decides is not compiled itself: one is compiled for each way in which they turn out. So it is
+  // for thin axes; calls without them use the graph itself.
+  bool decided_by_calls = false;
+  std::optional<ThinExtents> thin_extents;
+  mutable std::map<std::string, std::shared_ptr<State>> settled;
+  mutable std::shared_ptr<State> latest_settled;                   // null: the last call used the graph itself
+  std::shared_ptr<State> settled_for(const Bindings& bindings) const;   // null: use the graph itself
+
+  std::shared_ptr<const Variant> variant_for(const Bindings& bindings, const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
+  std::shared_ptr<const Variant> shown() const;
+  double compile_seconds() const;
+  Index cache_bytes() const { return options.cache_bytes > 0 ? options.cache_bytes : static_cast<Index>(machine.stream_bytes); }
+  std::vector<Array> make_outputs(const Bindings& bindings);
+};
+
+// weft/function.h, for a machine that need not be this one.
+Function compile_for(const Machine& machine, const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const Options& options);
+
+}  // namespace weft

@@ -1,0 +1,100 @@
+#include "variant.h"
+
+#include <chrono>
+#include <utility>
+
+#include <llvm/Support/raw_ostream.h>
+
+#include "code/jit.h"
+#include "code/target.h"
+#include "code/verify_code.h"
+#include "program/join_results.h"
+#include "program/keep_transposed.h"
+#include "program/rows_in_place.h"
+#include "program/stage_across.h"
+
+namespace weft {
+namespace {
+
+OwnedModule emit_code(const std::vector<Program>& programs, const StrideClasses& classes, Plan& plan, const CodeOptions& options) {
+  OwnedModule code;
+  code.module = std::make_unique<llvm::Module>("weft", *code.context);
+  for (const Program& program : programs) emit_program(*code.module, program, classes, plan, options);
+  return code;
+}
+
+// Emits the programs of a variant again, to look at them.
+OwnedModule code_of(const Variant& variant) {
+  Plan plan;
+  return emit_code(variant.plan.programs, variant.classes, plan, variant.code_options);
+}
+
+// Seconds since the last look.
+class Stopwatch {
+ public:
+  double lap() {
+    const auto before = std::exchange(last_, std::chrono::steady_clock::now());
+    return std::chrono::duration<double>(last_ - before).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options) {
+  Stopwatch watch;
+  auto variant = std::make_shared<Variant>();
+  variant->code_options = {options.lanes, options.fast_math, hints.stream, false, hints.machine};
+  variant->bindings = hints.bindings;
+  variant->schedule = make_schedule(graph, hints);
+  if (options.verify) verify(graph, variant->schedule);
+  variant->seconds.schedule = watch.lap();
+  for (const auto& [node, layout] : hints.arrays)
+    variant->classes[node] = stride_classes(layout.strides, evaluate(graph.node(node).shape(), hints.bindings));
+  Plan& plan = variant->plan;
+  for (NodeId id : graph.inputs) plan.slot_of(Place::argument, id);
+  for (NodeId id : graph.outputs) plan.slot_of(Place::result, id);
+  std::vector<Program> programs;
+  for (const Nest& nest : variant->schedule.nests) {
+    programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
+    use_rows_in_place(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
+    join_results(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
+    stage_across(programs.back(), variant->classes, host_features(options.lanes), hints.machine, begin_lines(hints.stream));
+    keep_transposed(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
+    if (options.verify) verify(programs.back());
+  }
+  int instructions = 0;
+  for (const Program& program : programs) instructions += instructions_of(program.root);
+  variant->code_options.calls = instructions > functions_inline;
+  variant->seconds.lower = watch.lap();
+  OwnedModule code = emit_code(programs, variant->classes, plan, variant->code_options);
+  if (options.verify) verify(*code.module);
+  variant->facts = plan.relied.of(hints.facts);
+  variant->seconds.emit = watch.lap();
+  auto machine_code = compile_module(std::move(code), options.cache_dir);
+  variant->is_from_cache = machine_code->is_from_cache();
+  variant->seconds.llvm = watch.lap();
+  variant->kernel.name = graph.name;
+  for (const StagePlan& stage : plan.stages)
+    variant->kernel.stages.push_back({reinterpret_cast<StageFn>(machine_code->address(stage.symbol)), stage.units, stage.work, stage.scratch, stage.name, stage.together});
+  variant->kernel.code = machine_code;
+  plan.programs = std::move(programs);
+  variant->seconds.link = watch.lap();        // on the first look at an address
+  return variant;
+}
+
+std::string llvm_text(const Graph&, const Variant& variant) {
+  OwnedModule code = code_of(variant);
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  code.module->print(out, nullptr);
+  return text;
+}
+
+std::string assembly_text(const Graph&, const Variant& variant) {
+  return assembly_of(code_of(variant));
+}
+
+}  // namespace weft

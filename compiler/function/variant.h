@@ -1,0 +1,38 @@
+// One compiled variant of a Function: a schedule chosen for the strides and sizes of the call that needed it.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/kernel.h>
+#include <weft/options.h>
+
+#include "emit/emit.h"
+
+namespace weft {
+
+struct Variant {
+  Schedule schedule;
+  Plan plan;
+  StrideClasses classes;
+  CodeOptions code_options;
+  Kernel kernel;
+  Bindings bindings;                    // of the call that compiled it
+  Facts facts;                          // hold in all its calls
+  bool is_from_cache = false;           // its machine code was read from Options::cache_dir
+  struct Seconds {
+    double schedule = 0, lower = 0, emit = 0, llvm = 0, link = 0;
+    double total() const { return schedule + lower + emit + llvm + link; }
+  } seconds;
+};
+
+// Compiles the final graph for these hints. Throws Error.
+std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options);
+
+// Whether the output may lie exactly where the input lies.
+bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output);   // in_place.cpp
+
+std::string llvm_text(const Graph& graph, const Variant& variant);
+std::string assembly_text(const Graph& graph, const Variant& variant);
+
+}  // namespace weft

@@ -1,0 +1,298 @@
+#include "loop_choices.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "schedule/cost_model.h"
+
+namespace weft {
+
+namespace {
+
+int loads_of(const Loop& loop, int buffer) {
+  int loads = 0;
+  for (const Item& item : loop.body) {
+    if (auto* inner = std::get_if<Loop>(&item)) loads += loads_of(*inner, buffer);
+    else if (auto* load = std::get_if<Load>(&item)) loads += load->buffer == buffer;
+  }
+  return loads;
+}
+
+bool is_pure(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
+
+}  // namespace
+
+bool is_extreme(const Fold& fold) {
+  const AccumulatorId id = fold.accumulator;
+  return is_floating(fold.dtype) && (id == AccumulatorId::max || id == AccumulatorId::supremum || id == AccumulatorId::min || id == AccumulatorId::infimum);
+}
+
+// Whole names: "+avx512vbmi" is not in "+avx512vbmi2".
+bool LoopChoices::has_feature(std::string_view name) const {
+  return ("," + features_ + ",").find("," + std::string(name) + ",") != std::string::npos;
+}
+
+std::size_t LoopChoices::register_bytes() const {
+  return has_feature("+avx512f") ? 64 : has_feature("+avx2") ? 32 : 16;
+}
+
+// Whether there are instructions that take elements from anywhere, or put them there, and are worth it: those of AVX2 that gather are not.
+bool LoopChoices::scatters(DType dtype) const { return size_of(dtype) >= 4 && has_feature("+avx512f"); }
+
+// Whether LLVM makes a branch for every lane of a masked load or store.
+bool LoopChoices::masks_by_branches(DType dtype) const { return !has_feature(size_of(dtype) < 4 ? "+avx512bw" : "+avx"); }
+
+bool LoopChoices::permutes_bytes() const { return has_feature("+avx512vbmi"); }
+
+// How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a
+// larger step leaves over is masked.
+// How many vectors a unit has, if it is what the loop runs over.
+int LoopChoices::vectors_of_unit(const Loop& loop) const {
+  return program_.is_tiled(loop.var.axis) ? static_cast<int>(std::max<Index>(1, program_.unit / lane_count)) : std::numeric_limits<int>::max();
+}
+
+int LoopChoices::interleave(const Loop& loop) const {
+  if (std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Others>(item); })) return 1;       // rows across it fill the registers
+  const bool along_block = program_.block > 0 && program_.is_tiled(loop.var.axis) && loop.weight > small_body;
+  const int most = along_block ? vectors_of_block : program_.vectors;
+  const int wanted = std::min({most, latency_steps(loop), vectors_of_unit(loop)});
+  int repetition = 1;                   // vectors until all repeating operands begin anew
+  for (const Item& item : loop.body)
+    if (auto* load = std::get_if<Load>(&item))
+      for (const Subscript& s : load->at)
+        if (s.axis == loop.var.axis && s.period > 0)
+          repetition = std::lcm(repetition, static_cast<int>(s.period / std::gcd(s.period, Index{lane_count})));
+  if (repetition > 1) return whole_repetitions(wanted, repetition);
+  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  return extent.is_number() && !program_.is_tiled(loop.var.axis) ? equal_parts(wanted, extent.constant() / lane_count) : wanted;
+}
+
+int LoopChoices::latency_steps(const Loop& loop) const {
+  const bool functions = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
+    auto* compute = std::get_if<Compute>(&item);
+    return compute && op_cost(compute->op) >= long_function;
+  });
+  std::size_t bytes = widest_of(loop);
+  for (const Item& item : loop.body)
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && std::count(loop.folds.begin(), loop.folds.end(), accumulate->fold) > 0)
+      if (is_extreme(program_.folds[static_cast<std::size_t>(accumulate->fold)])) bytes *= 2;    // signs beside
+  return vectors_side_by_side(loop.weight, functions, registers_of(bytes), registers());
+}
+
+std::size_t LoopChoices::widest_of(const Loop& loop) const {
+  std::size_t widest = 1;
+  for (const Item& item : loop.body) {
+    if (auto* load = std::get_if<Load>(&item)) widest = std::max(widest, size_of(program_.values[static_cast<std::size_t>(load->result)]));
+    if (auto* compute = std::get_if<Compute>(&item)) widest = std::max(widest, size_of(program_.values[static_cast<std::size_t>(compute->result)]));
+  }
+  return widest;
+}
+
+// Slices of a root that is not tiled begin and end anywhere.
+bool LoopChoices::runs_in_whole(int axis, Index size) const {
+  if (program_.axes[static_cast<std::size_t>(axis)].known.multiple % size != 0) return false;
+  if (program_.is_tiled(axis)) return program_.unit % size == 0 && program_.block % size == 0;
+  return axis != program_.root.var.axis;
+}
+
+bool LoopChoices::fits_one_leaf(int axis) const {
+  return program_.is_tiled(axis) || program_.axes[static_cast<std::size_t>(axis)].known.most <= fold_leaf;
+}
+
+// The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups do not pay.
+std::optional<LoopChoices::ByteFunction> LoopChoices::byte_function(const Loop& loop) const {
+  if (!loop.folds.empty()) return {};
+  ByteFunction found;
+  found.in_registers = permutes_bytes();
+  int cost = 0;
+  for (const Item& item : loop.body) {
+    auto* load = std::get_if<Load>(&item);
+    auto* store = std::get_if<Store>(&item);
+    if (auto* compute = std::get_if<Compute>(&item)) {
+      cost += op_cost(compute->op);
+    } else if (load || store) {
+      const int number_of_buffer = load ? load->buffer : store->buffer;
+      const auto& at = load ? load->at : store->at;
+      const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+      if (buffer.place == Place::index || (load && load->guarded)) return {};
+      const auto repeats = std::find_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis && s.period > 0; });
+      if (load && repeats != at.end()) {
+        if (found.tables != 1 && found.tables != repeats->period) return {};
+        found.tables = repeats->period;
+        continue;
+      }
+      const Item*& single = load ? found.load : found.store;
+      const StrideClass lane = lane_class(number_of_buffer, at, loop.var.axis);
+      if (single || size_of(buffer.dtype) != 1 || (load && is_boolean(buffer.dtype)) || lane == StrideClass::zero) return {};
+      if (load ? !is_known(lane) : lane != StrideClass::unit) found.in_registers = false;
+      single = &item;
+    } else {
+      return {};
+    }
+  }
+  if (!found.load || !found.store || found.tables > most_tables || cost < (found.in_registers ? table_pays : table_in_memory_pays)) return {};
+  return found;
+}
+
+// The vector loops of a body whose iterations can run side by side: all along one axis, and what they keep in rows is each one's own. None
+// if they can not.
+std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
+  const auto shared_row = [&](const Item& item) {
+    auto* store = std::get_if<Store>(&item);
+    if (!store) return false;
+    const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store->buffer)];
+    return buffer.place == Place::row && std::find(buffer.axes.begin(), buffer.axes.end(), outer.var.axis) == buffer.axes.end();
+  };
+  std::vector<const Loop*> loops;
+  bool shared = false;
+  for (const Item& item : outer.body) {
+    if (auto* loop = std::get_if<Loop>(&item)) {
+      if (loop->mark != Mark::lanes || (!loops.empty() && loop->var.axis != loops[0]->var.axis)) return {};
+      if (std::any_of(loop->body.begin(), loop->body.end(), [](const Item& each) { return std::holds_alternative<Others>(each); })) return {};
+      loops.push_back(loop);
+      shared |= std::any_of(loop->body.begin(), loop->body.end(), shared_row);
+    } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+      if (program_.folds[static_cast<std::size_t>(accumulate->fold)].row >= 0) return {};
+    } else if (shared_row(item) || (!is_pure(item) && !std::holds_alternative<Store>(item))) {
+      return {};
+    }
+  }
+  if (!shared) return loops;
+  const auto reads_row = [&](const Item& item) {
+    auto* load = std::get_if<Load>(&item);
+    return load && program_.buffers[static_cast<std::size_t>(load->buffer)].place == Place::row;
+  };
+  if (loops.size() > 1 || std::any_of(outer.body.begin(), outer.body.end(), reads_row)) return {};
+  return loops;                         // one loop alone stores states of scans, which go from copy to copy
+}
+
+LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
+  Outer outer;
+  outer.loops = vector_loops(loop);
+  outer.pure = std::all_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return is_pure(item) || std::holds_alternative<Loop>(item); });
+  for (int number_of_fold : loop.folds) {
+    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    outer.scans |= fold.start.has_value();
+    (fold.row >= 0 ? outer.rows : outer.scalars) = true;
+  }
+  for (const Loop* lanes : outer.loops) {
+    outer.weight += lanes->weight;
+    outer.folds_lanes |= !lanes->folds.empty();
+    for (const Item& item : lanes->body) {
+      outer.across += lies_across(item, loop.var.axis, lanes->var.axis) != 0;
+      outer.stores |= std::holds_alternative<Store>(item);
+      auto* accumulate = std::get_if<Accumulate>(&item);
+      if (!accumulate || std::find(lanes->folds.begin(), lanes->folds.end(), accumulate->fold) != lanes->folds.end()) continue;
+      const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate->fold)];
+      (fold.axis == loop.var.axis ? outer.folds_outer : outer.folds_others) = true;
+      outer.ordered |= fold.ordered;
+    }
+  }
+  return outer;
+}
+
+// Of one of several copies of the body: long functions are called.
+static int weight_of_copy(const LoopChoices::Outer& outer) {
+  constexpr int call = 4;
+  int weight = outer.weight;
+  for (const Loop* lanes : outer.loops)
+    for (const Item& item : lanes->body)
+      if (auto* compute = std::get_if<Compute>(&item); compute && op_cost(compute->op) >= long_function) weight += call - op_cost(compute->op);
+  return weight;
+}
+
+// So few elements that all stay in registers.
+bool LoopChoices::is_thin(const Loop& loop, const Outer& outer) const {
+  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  if (loop.mark != Mark::serial || !extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots) return false;
+  if (program_.is_tiled(loop.var.axis) || outer.scalars || outer.folds_others || (outer.scans && (outer.across == 0 || !carries_rows(outer)))) return false;
+  const int weight = extent.constant() < static_cast<Index>(copies_that_call) ? outer.weight : weight_of_copy(outer);
+  return (outer.folds_outer || outer.across > 0) && weight * extent.constant() <= thin_bodies;
+}
+
+const Loop* LoopChoices::taker_of(const Loop& parent, std::size_t k) const {
+  const auto* fold = std::get_if<Loop>(&parent.body[k]);
+  const auto* taker = k + 1 < parent.body.size() ? std::get_if<Loop>(&parent.body[k + 1]) : nullptr;
+  if (!fold || !taker || fold->mark != Mark::serial || taker->mark != Mark::lanes || !taker->folds.empty() || taker->weight > small_body) return nullptr;
+  const Outer outer = outer_of(*fold);
+  if (together(*fold, outer) != Together::thin || outer.scans || outer.stores || fold->body.size() != 1 || outer.loops.size() != 1) return nullptr;
+  const int axis = taker->var.axis;
+  if (outer.loops[0]->var.axis != axis) return nullptr;
+  std::size_t taken = 0;
+  for (const Item& item : taker->body) {
+    auto* load = std::get_if<Load>(&item);
+    if (!load) continue;
+    if (std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; })) return nullptr;      // read once, before a loop of its own
+    if (program_.buffers[static_cast<std::size_t>(load->buffer)].place != Place::row) continue;
+    const bool same_element = load->at.size() == 1 && load->at[0].axis == axis && load->at[0].step == 1 && load->at[0].start.is(0) && load->at[0].period == 0;
+    const bool result = std::any_of(fold->folds.begin(), fold->folds.end(), [&](int f) { return program_.folds[static_cast<std::size_t>(f)].row == load->buffer; });
+    if (!same_element || !result || loads_of(program_.root, load->buffer) != 1) return nullptr;
+    ++taken;
+  }
+  return taken == fold->folds.size() ? taker : nullptr;
+}
+
+int LoopChoices::rows_at_once(const Outer& outer) const { return rows_together(registers_of(widest_of(*outer.loops[0])), registers()); }
+
+// Of what one run of the loop has: of a tiled axis a block, or a unit.
+int LoopChoices::jammed(const Loop& loop, const Outer& outer, double first_level_ways) const {
+  const Index hint = program_.axes[static_cast<std::size_t>(loop.var.axis)].hint;
+  const Index most = !program_.is_tiled(loop.var.axis) ? hint : std::min(hint, program_.block > 0 ? program_.block : program_.unit);
+  return elements_together(outer.weight, outer.ordered, most, first_level_ways);
+}
+
+// Elements of one slot of a fold over this loop.
+bool LoopChoices::is_jam(const Loop& loop, const Outer& outer) const {
+  if (loop.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer) return false;
+  return outer.pure && !outer.folds_lanes && !outer.folds_others && !outer.stores && jammed(loop, outer) > 1;
+}
+
+// Short rows that are folded, as those in blocks are: what comes before a row and after it takes longer than the row.
+bool LoopChoices::is_rows(const Loop& loop, const Outer& outer) const {
+  constexpr int small = 8;              // values of all copies are in registers
+  if (program_.block == 0 || loop.mark != Mark::serial || !program_.is_tiled(loop.var.axis) || outer.loops.size() != 1 || outer.weight > small) return false;
+  const auto& folds = outer.loops[0]->folds;
+  if (!outer.folds_lanes || std::any_of(folds.begin(), folds.end(), [&](int fold) { return is_extreme(program_.folds[static_cast<std::size_t>(fold)]); })) return false;
+  return !outer.scans && !outer.rows && !outer.scalars && !outer.folds_outer && !outer.folds_others && outer.across == 0;
+}
+
+int LoopChoices::columns_at_once(const Outer& outer) const {
+  const Loop& lanes = *outer.loops[0];
+  const auto sums = std::count_if(lanes.body.begin(), lanes.body.end(), [](const Item& item) { return std::holds_alternative<Accumulate>(item); });
+  const std::size_t bytes = std::max(size_of(f32), widest_of(lanes));                    // halves are added as f32
+  return std::min({2, vectors_of_unit(lanes), registers() / 2 / (slots_of_a_pass * registers_of(bytes) * static_cast<int>(sums))});
+}
+
+// Float sums over so few rows that these stay in a cache from one step of columns to the next.
+bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
+  if (!is_jam(loop, outer) || !outer.ordered || loop.body.size() != 1 || columns_at_once(outer) < 1) return false;
+  if (program_.is_tiled(loop.var.axis) || !fits_one_leaf(loop.var.axis)) return false;       // rows from the first to the last
+  const Loop& lanes = *outer.loops[0];
+  const auto hint = [&](const Loop& of) { return program_.axes[static_cast<std::size_t>(of.var.axis)].hint; };
+  Index row_bytes = 0;
+  for (const Item& item : lanes.body) {
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && program_.folds[static_cast<std::size_t>(accumulate->fold)].row_axes != std::vector<int>{lanes.var.axis}) return false;
+    auto* load = std::get_if<Load>(&item);
+    if (!load) continue;
+    if (load->guarded || std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; })) return false;
+    row_bytes += hint(lanes) * static_cast<Index>(size_of(program_.buffers[static_cast<std::size_t>(load->buffer)].dtype));
+  }
+  return lanes.weight <= small_body && hint(loop) >= fold_slots && columns_stay_near(hint(loop), row_bytes);
+}
+
+LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer) const {
+  if (outer.loops.empty() || std::any_of(outer.loops.begin(), outer.loops.end(), [&](const Loop* lanes) { return byte_function(*lanes).has_value(); }))
+    return Together::none;
+  if (is_thin(loop, outer)) return Together::thin;
+  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  if (!extent.is_number() || extent.constant() >= lane_count) {
+    if (is_tiled(outer)) return Together::tiles;
+    if (is_rolled_tile(loop, outer)) return Together::squares;
+  }
+  if (is_rows(loop, outer)) return Together::rows;
+  if (is_columns(loop, outer)) return Together::columns;
+  return is_jam(loop, outer) ? Together::jam : Together::none;
+}
+
+}  // namespace weft

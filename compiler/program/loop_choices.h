@@ -1,0 +1,110 @@
+// How the loops of a nest become code, decided before any is emitted: from the program, how its arrays lie and which instructions the
+// processor has. Nothing here knows LLVM.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program.h"
+#include "schedule/stride_class.h"
+
+namespace weft {
+
+// A maximum or minimum of floats: over vectors it runs with signs and NaN beside (emit_extreme.cpp).
+bool is_extreme(const Fold& fold);
+
+class LoopChoices {
+ public:
+  // `features` of the processor as LLVM names them: "+avx2,+fma". All three outlive the choices.
+  LoopChoices(const Program& program, const StrideClasses& classes, const std::string& features) : program_(program), classes_(classes), features_(features) {}
+
+  // How several elements of a loop around vector loops are worked on at once.
+  enum class Together {
+    none,
+    thin,                                       // all there are, in registers
+    tiles,                                      // sixteen copies of the body; operands that lie across are transposed in registers
+    squares,                                    // sixteen times one body; they are transposed in memory
+    rows,                                       // copies of the body, each with accumulators of its own
+    columns,                                    // all of them down one step of the vector loop after the other, folded in registers
+    jam                                         // elements of one slot of a fold
+  };
+  struct Outer {                                // what decides that
+    std::vector<const Loop*> loops;             // the vector loops of the body; none: its elements cannot run side by side
+    int weight = 0;                             // of all of them
+    int across = 0;                             // reads and writes of arrays that lie across it
+    bool scans = false, rows = false, scalars = false;                       // folds of the outer loop: states; with values in rows, or not
+    bool folds_lanes = false, folds_outer = false, folds_others = false;     // folds that vector loops add to: over themselves, the outer loop, others
+    bool ordered = false;                       // one of the last two
+    bool stores = false;
+    bool pure = false;                          // beside the vector loops, values are made and nothing else
+  };
+  Outer outer_of(const Loop& loop) const;
+  Together together(const Loop& loop, const Outer& outer) const;
+  // The vector loop after item k of a body, a thin fold, if it takes that fold's results step by step as they are made: they need no row.
+  const Loop* taker_of(const Loop& parent, std::size_t k) const;
+
+  // A vector loop whose results are functions of one byte.
+  struct ByteFunction {
+    const Item *load = nullptr, *store = nullptr;
+    Index tables = 1;                           // one for each element of operands that repeat
+    bool in_registers = false;                  // looked up there
+  };
+  std::optional<ByteFunction> byte_function(const Loop& loop) const;
+
+  int interleave(const Loop& loop) const;       // vectors side by side
+  int vectors_of_unit(const Loop& loop) const;
+  int tile_elements(const Loop& loop, const Outer& outer, bool past_caches) const;         // of the outer loop
+  // Tiles go in blocks, so many vectors of the vector loop at a time; 0: they do not.
+  int vectors_of_blocks(const Loop& loop, const Outer& outer, bool past_caches) const;
+  // Whether the results of such blocks are better gathered elsewhere and written row by row: too many lines of a tile are of one set of a cache.
+  bool stages_results(const Loop& loop, const Loop& lanes, double first_level_ways) const;
+  // Whether what lies across is better transposed before the loops, for the same reason: they write rows side by side.
+  bool stages_operands(const Loop& loop, const Outer& outer, double first_level_ways) const;
+  int rows_at_once(const Outer& outer) const;
+  int jammed(const Loop& loop, const Outer& outer, double first_level_ways = 8) const;       // elements of one slot
+  int columns_at_once(const Outer& outer) const;   // vectors
+  bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it
+  bool fits_one_leaf(int axis) const;           // of a fold
+  int lies_across(const Item& item, int outer, int lanes) const;
+  // Whether the loop over few elements runs through all of the array's fastest dimension, and neighbours of the vector loop follow each other
+  // without a gap: sixteen of them are whole vectors.
+  bool joins(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;
+  // Whether so many neighbours along the axis lie in more lines of one set of the first level than that has ways; in the call that compiles,
+  // of an array without gaps.
+  bool crowds_a_set(int buffer, const std::vector<Subscript>& at, int axis, Index neighbours, double ways) const;
+  bool lies_along(int buffer, const std::vector<Subscript>& at, int lanes) const { return lane_class(buffer, at, lanes) == StrideClass::unit; }
+
+ protected:
+  StrideClass class_of(const Buffer& buffer, std::size_t dim) const;
+  StrideClass lane_class(int buffer, const std::vector<Subscript>& at, int axis) const;
+  std::optional<std::size_t> fastest_of(const Buffer& buffer) const;
+  bool follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis) const;
+  std::optional<Index> column_of(int buffer, const std::vector<Subscript>& at, int axis) const;
+  bool has_feature(std::string_view name) const;
+  std::size_t register_bytes() const;
+  bool scatters(DType dtype) const;
+  bool masks_by_branches(DType dtype) const;
+  bool permutes_bytes() const;
+
+  const Program& program_;
+  const StrideClasses& classes_;
+  const std::string& features_;
+
+ private:
+  int lies_across(int buffer, const std::vector<Subscript>& at, int outer, int lanes) const;
+  int latency_steps(const Loop& loop) const;
+  std::size_t widest_of(const Loop& loop) const;
+  int registers_of(std::size_t element_bytes) const { return static_cast<int>((lane_count * element_bytes + register_bytes() - 1) / register_bytes()); }
+  int registers() const { return register_bytes() == 64 ? 32 : 16; }
+  std::vector<const Loop*> vector_loops(const Loop& outer) const;
+  static bool carries_rows(const Outer& outer) { return outer.loops.size() == 1 && !outer.folds_lanes; }     // of states, from copy to copy
+  bool is_thin(const Loop& loop, const Outer& outer) const;
+  bool is_tiled(const Outer& outer) const;
+  bool is_rolled_tile(const Loop& loop, const Outer& outer) const;
+  bool is_jam(const Loop& loop, const Outer& outer) const;
+  bool is_rows(const Loop& loop, const Outer& outer) const;
+  bool is_columns(const Loop& loop, const Outer& outer) const;
+};
+
+}  // namespace weft

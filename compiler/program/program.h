@@ -1,0 +1,133 @@
+// How each nest computes its values: the tree of loops with loads, folds, rows and stores. One Program per nest.
+//
+// Five forms: Loop, Load, Compute, Accumulate, Store; recurrences read and write their states, and Others reads and writes whole rows.
+// Values are numbered and assigned once. A value made in a loop marked `lanes` is a vector; a value from an outer loop is a scalar, spread where a vector is needed. Every load stands
+// in the outermost loop that knows its index, so an operand of lesser rank is loaded once per iteration of its own loop.
+#pragma once
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "schedule/schedule.h"
+
+namespace weft {
+
+// argument: input or array constant; result: output; temporary: array between nests; partial: one row per unit of a
+// merged fold; row: scratch of one thread; index: the value of an axis; extent: the value of an extent.
+enum class Place : std::uint8_t { argument, result, temporary, partial, row, index, extent };
+
+// start + step * (axis); in a row the position within the unit if the axis is tiled; (axis) mod period if there is one.
+// In a guarded load there is one per axis of the result: it reads dimension `dim` of the window where
+// axis == start + step * w for some w, and the loaded value is zero elsewhere (dim < 0: where axis == start).
+struct Subscript {
+  int axis = -1;
+  Extent start = 0;
+  Index step = 1;
+  int dim = -1;
+  Index period = 0;
+  friend bool operator==(const Subscript&, const Subscript&) = default;
+};
+
+struct Buffer {
+  Place place = Place::argument;
+  NodeId node;                          // argument, result, temporary: the node it holds
+  DType dtype = f64;
+  Shape extents;                        // one per dimension; a tiled axis of a row counts one unit
+  Order order = Order::c;               // temporary: the layout
+  std::vector<int> axes;                // row and partial: the nest axis of each dimension
+  Extent size;                          // extent: its value
+  struct Source {                       // row: what it holds sixteen neighbours of; the next sixteen lie behind them
+    int buffer = -1;
+    std::vector<Subscript> at;
+  } source;
+};
+
+struct Arg {
+  int value = -1;
+  std::optional<Scalar> constant;
+};
+
+struct Load {
+  int result;
+  int buffer;
+  std::vector<Subscript> at;
+  bool guarded = false;                 // a window read backwards
+};
+struct Compute {
+  int result;
+  Op op;
+  std::vector<Arg> args;
+};
+struct Accumulate {
+  int fold;
+  Arg value;
+  std::optional<Arg> factor;            // their product is added unrounded
+};
+struct Store {
+  int buffer;
+  std::vector<Subscript> at;
+  Arg value;
+};
+// The state of a recurrence in a register of the loop that carries it: before and after an element.
+struct ReadState {
+  int fold;
+  int result;
+};
+struct WriteState {
+  int fold;
+  Arg value;
+};
+// For each element along an axis of few elements, none of which is a loop outside, the product of the others.
+struct Others {
+  int axis;
+  int from, to;                         // buffers
+  std::vector<Subscript> from_at, to_at;
+  int total = -1;                       // the product of all, if it is wanted
+};
+struct Loop;
+using Item = std::variant<Loop, Load, Compute, Accumulate, Store, ReadState, WriteState, Others>;
+
+enum class Mark : std::uint8_t { once, units, block, serial, lanes };
+struct Loop {
+  Mark mark = Mark::serial;
+  LoopVar var;
+  std::vector<int> folds;               // folds that run over this loop's axis and end with it
+  std::vector<Item> body;
+  int weight = 0;                       // vector instructions of the body
+};
+
+struct Fold {                           // or one state of a recurrence, which starts at `start`
+  NodeId node;
+  AccumulatorId accumulator = AccumulatorId::sum;
+  DType dtype = f64;
+  std::optional<Scalar> start;          // a recurrence
+  int axis = 0;                         // the folded axis; of a recurrence the outermost one that carries
+  bool ordered = false;                 // float sum or product: slots, leaves and tree
+  std::vector<int> row_axes;            // kept axes inside the folded loop, outermost first
+  int result = -1;                      // the value after the loop, if there are no row axes
+  int row = -1;                         // the row buffer that holds the result otherwise
+  int partial = -1;                     // merged: the buffer of partial results, one per unit
+  int target = -1;                      // merged: the array that gets the result
+  std::vector<int> target_axes;         // merged: the nest axis of each of its dimensions, -1 for an extent of 1
+};
+
+struct Program {
+  std::string name;
+  std::vector<NestAxis> axes;
+  Index unit = 1;
+  Index block = 0;
+  int vectors = most_vectors;           // side by side in a loop, at most
+  std::vector<Buffer> buffers;
+  std::vector<DType> values;            // dtype by value number
+  std::vector<Fold> folds;
+  Loop root;
+  bool is_tiled(int axis) const { return root.var.part == Part::tile && root.var.axis == axis; }
+};
+
+Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name);   // lower.cpp
+std::string to_text(const Graph& graph, const Program& program);                                   // print_program.cpp
+int instructions_of(const Loop& loop);                                                              // the weights of its loops and its own
+void verify(const Program& program);                                                               // throws Error(internal)
+
+}  // namespace weft

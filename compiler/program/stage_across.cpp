@@ -1,0 +1,235 @@
+#include "stage_across.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "schedule/cost_model.h"
+
+namespace weft {
+namespace {
+
+// An array at one index, and the rows that hold it.
+struct Staged {
+  int buffer = -1, row = -1;
+  int value = -1;                               // on the way from one to the other
+  std::vector<Subscript> at;
+  std::vector<int> axes;                        // of the rows: the root, then those outside the vector loop, then its own
+  bool is_result = false;
+};
+
+class Stager {
+ public:
+  Stager(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine, bool past_caches)
+      : program_(program), choices_(program, classes, features), machine_(machine), past_caches_(past_caches), root_axis_(program.root.var.axis) {}
+
+  void run() {
+    rows_ = loop_of_rows();
+    if (!rows_) return;
+    find(*rows_, {});
+    std::erase_if(staged_, [&](const Staged& s) { return touches<Load>(program_.root, s.buffer) && touches<Store>(program_.root, s.buffer); });
+    if (staged_.empty() || bytes() > machine_.second_level_bytes / 2) return;
+    for (Staged& s : staged_) {
+      s.row = add_row(s);
+      s.value = static_cast<int>(program_.values.size());
+      program_.values.push_back(program_.buffers[static_cast<std::size_t>(s.row)].dtype);
+    }
+    replace(*rows_);
+    if (rows_ == &program_.root) split_root();
+    else split_rows();
+  }
+
+ private:
+  // The loop over rows, one at a time: the root, or that of its units; null if there is a better way to run sixteen at once.
+  Loop* loop_of_rows() {
+    Loop& root = program_.root;
+    if (root.mark != Mark::units || program_.block > 0 || program_.axes[static_cast<std::size_t>(root_axis_)].hint < lane_count) return nullptr;
+    if (root.var.part == Part::element) return root.folds.empty() && (!runs_together(root) || is_better_staged(root)) ? &root : nullptr;
+    const auto is_tiled_row = [&](const Buffer& buffer) { return buffer.place == Place::row && std::find(buffer.axes.begin(), buffer.axes.end(), root_axis_) != buffer.axes.end(); };
+    if (std::any_of(program_.buffers.begin(), program_.buffers.end(), is_tiled_row)) return nullptr;       // as long as a unit
+    Loop* only = nullptr;
+    for (Item& item : root.body)
+      if (auto* inner = std::get_if<Loop>(&item)) {
+        if (only || inner->mark != Mark::serial || inner->var.axis != root_axis_) return nullptr;
+        only = inner;
+      }
+    return only && !runs_together(*only) ? only : nullptr;
+  }
+  bool runs_together(const Loop& loop) const { return choices_.together(loop, choices_.outer_of(loop)) != LoopChoices::Together::none; }
+
+  // In tiles or squares, which write sixteen rows side by side: past the caches that is better.
+  bool is_better_staged(const Loop& loop) const {
+    const LoopChoices::Outer outer = choices_.outer_of(loop);
+    const LoopChoices::Together how = choices_.together(loop, outer);
+    const bool side_by_side = how == LoopChoices::Together::tiles || how == LoopChoices::Together::squares;
+    return side_by_side && !past_caches_ && choices_.stages_operands(loop, outer, machine_.first_level_ways);
+  }
+
+  void find(const Loop& loop, std::vector<int> outside) {
+    if (loop.mark == Mark::lanes) {
+      for (const Item& item : loop.body)
+        if (choices_.lies_across(item, root_axis_, loop.var.axis) != 0) add(item, loop.var.axis, outside);
+      return;
+    }
+    if (loop.var.axis != root_axis_) outside.push_back(loop.var.axis);
+    for (const Item& item : loop.body)
+      if (auto* inner = std::get_if<Loop>(&item)) find(*inner, outside);
+  }
+
+  void add(const Item& item, int lanes, const std::vector<int>& outside) {
+    const auto* load = std::get_if<Load>(&item);
+    Staged s;
+    s.is_result = !load;
+    s.buffer = load ? load->buffer : std::get<Store>(item).buffer;
+    s.at = load ? load->at : std::get<Store>(item).at;
+    s.axes.push_back(root_axis_);
+    for (int axis : outside)
+      if (std::any_of(s.at.begin(), s.at.end(), [&](const Subscript& at) { return at.axis == axis; })) s.axes.push_back(axis);
+    s.axes.push_back(lanes);
+    const auto holds_same = [&](const Staged& other) { return other.buffer == s.buffer && other.at == s.at; };
+    if (std::none_of(staged_.begin(), staged_.end(), holds_same)) staged_.push_back(std::move(s));
+  }
+
+  // Whether some loop reads the array, or writes it.
+  template <class Access> static bool touches(const Loop& loop, int buffer) {
+    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+      if (auto* inner = std::get_if<Loop>(&item)) return touches<Access>(*inner, buffer);
+      if (auto* others = std::get_if<Others>(&item)) return buffer == (std::is_same_v<Access, Load> ? others->from : others->to);
+      auto* access = std::get_if<Access>(&item);
+      return access && access->buffer == buffer;
+    });
+  }
+
+  double bytes() const {
+    double sum = 0;
+    for (const Staged& s : staged_) {
+      double row = lane_count * static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(s.buffer)].dtype));
+      for (std::size_t k = 1; k < s.axes.size(); ++k) row *= static_cast<double>(std::max<Index>(1, program_.axes[static_cast<std::size_t>(s.axes[k])].hint));
+      sum += row;
+    }
+    return sum;
+  }
+
+  // Rows are apart by a line more than they are long: those of a power of two would share a few sets of the cache.
+  int add_row(const Staged& s) {
+    Buffer row;
+    row.place = Place::row;
+    row.node = program_.buffers[static_cast<std::size_t>(s.buffer)].node;
+    row.dtype = program_.buffers[static_cast<std::size_t>(s.buffer)].dtype;
+    row.axes = s.axes;
+    for (int axis : s.axes) row.extents.push_back(program_.axes[static_cast<std::size_t>(axis)].extent);
+    row.extents.front() = lane_count;
+    if (!s.is_result) row.source = {s.buffer, s.at};
+    row.extents.back() = row.extents.back() + Extent(line_bytes / static_cast<Index>(size_of(row.dtype)));
+    program_.buffers.push_back(std::move(row));
+    return static_cast<int>(program_.buffers.size()) - 1;
+  }
+
+  static std::vector<Subscript> index_of(const Staged& s) {
+    std::vector<Subscript> at;
+    for (int axis : s.axes) at.push_back({axis, 0, 1});
+    return at;
+  }
+
+  void replace(Loop& loop) {
+    const auto turn = [&](int& buffer, std::vector<Subscript>& at, bool is_result) {
+      for (const Staged& s : staged_)
+        if (s.is_result == is_result && s.buffer == buffer && s.at == at) {
+          buffer = s.row;
+          at = index_of(s);
+          return;
+        }
+    };
+    for (Item& item : loop.body) {
+      if (auto* inner = std::get_if<Loop>(&item)) replace(*inner);
+      else if (auto* load = std::get_if<Load>(&item); load && !load->guarded) turn(load->buffer, load->at, false);
+      else if (auto* store = std::get_if<Store>(&item)) turn(store->buffer, store->at, true);
+    }
+  }
+
+  // Loops over all of the rows, sixteen at a time: from the array or to it.
+  Loop copy_of(const Staged& s) const {
+    Loop loop;
+    loop.mark = Mark::lanes;
+    loop.var.axis = s.axes.back();
+    loop.weight = 2;
+    const int value = s.value;
+    loop.body.emplace_back(s.is_result ? Load{value, s.row, index_of(s)} : Load{value, s.buffer, s.at});
+    loop.body.emplace_back(s.is_result ? Store{s.buffer, s.at, {value, {}}} : Store{s.row, index_of(s), {value, {}}});
+    const auto around = [&](int axis) {
+      Loop outer;
+      outer.var.axis = axis;
+      outer.body.emplace_back(std::move(loop));
+      loop = std::move(outer);
+    };
+    around(root_axis_);
+    for (std::size_t k = s.axes.size() - 1; k-- > 1;) around(s.axes[k]);
+    return loop;
+  }
+
+  // Before and after the loops over sixteen rows.
+  std::vector<Item> with_copies(Loop rows) const {
+    std::vector<Item> body;
+    for (const Staged& s : staged_)
+      if (!s.is_result) body.emplace_back(copy_of(s));
+    body.emplace_back(std::move(rows));
+    for (const Staged& s : staged_)
+      if (s.is_result) body.emplace_back(copy_of(s));
+    return body;
+  }
+
+  // The root runs through units of sixteen. What does not depend on it stays before its loops.
+  void split_root() {
+    Loop& root = program_.root;
+    Loop rows;
+    rows.var.axis = root_axis_;
+    rows.weight = std::exchange(root.weight, 0);
+    std::vector<Item> body;
+    std::vector<bool> before(program_.values.size(), false);
+    for (Item& item : root.body) {
+      const bool stays = stays_before(item, before);
+      (stays ? body : rows.body).push_back(std::move(item));
+    }
+    for (Item& item : with_copies(std::move(rows))) body.push_back(std::move(item));
+    root.body = std::move(body);
+    root.var.part = Part::tile;
+    program_.unit = lane_count;
+  }
+
+  // The rows of a unit run in blocks, and what is folded over them runs on through these.
+  void split_rows() {
+    Loop rows = std::move(*rows_);
+    Loop& blocks = *rows_;
+    blocks = {};
+    blocks.mark = Mark::block;
+    blocks.var = {root_axis_, Part::block};
+    blocks.folds = std::exchange(rows.folds, {});
+    blocks.body = with_copies(std::move(rows));
+    program_.block = lane_count;
+  }
+
+  bool stays_before(const Item& item, std::vector<bool>& before) const {
+    if (auto* load = std::get_if<Load>(&item))
+      return before[static_cast<std::size_t>(load->result)] = !load->guarded && program_.buffers[static_cast<std::size_t>(load->buffer)].place != Place::row &&
+                                                              std::none_of(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis == root_axis_; });
+    if (auto* compute = std::get_if<Compute>(&item))
+      return before[static_cast<std::size_t>(compute->result)] =
+                 std::all_of(compute->args.begin(), compute->args.end(), [&](const Arg& arg) { return arg.constant || before[static_cast<std::size_t>(arg.value)]; });
+    return false;
+  }
+
+  Program& program_;
+  const LoopChoices choices_;
+  const Machine& machine_;
+  const bool past_caches_;
+  const int root_axis_;
+  Loop* rows_ = nullptr;
+  std::vector<Staged> staged_;
+};
+
+}  // namespace
+
+void stage_across(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine, bool past_caches) {
+  Stager(program, classes, features, machine, past_caches).run();
+}
+
+}  // namespace weft

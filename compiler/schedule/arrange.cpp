@@ -1,0 +1,250 @@
+// The order of the loops of one nest: the root outermost, then axes by falling stride, the axis that runs as vectors innermost. Strides,
+// not c or f, decide. If the root itself is the best vector axis it is split: tiles outermost, elements innermost.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "blocks.h"
+#include "distribute.h"
+#include "drafts.h"
+#include "loop_tree.h"
+#include "root.h"
+#include "placement.h"
+
+namespace weft {
+namespace {
+
+struct Costs {
+  AxisUses uses;                        // by axis
+  std::vector<double> stride;           // by axis: sum of |stride| over accesses, outermost if large
+  std::vector<double> carried;          // by axis: cost of recurrences along it
+  double arithmetic = 0;                // of the whole nest, in contiguous loads
+
+  Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
+      : uses{std::vector<AxisUse>(nest.axes.size())}, stride(nest.axes.size()), carried(nest.axes.size()) {
+    const auto folds = [&](const Placed& placed) { return graph.node(placed.node).kept < static_cast<int>(graph.node(placed.node).domain.size()); };
+    const auto results = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return schedule.stored[placed.node.value]; });
+    const bool is_long = std::all_of(nest.axes.begin(), nest.axes.end(), [](const NestAxis& axis) { return axis.hint >= shortest_in_blocks; });
+    const bool in_blocks = is_long && !begin_lines(hints.stream) && results == 1 && std::none_of(nest.nodes.begin(), nest.nodes.end(), folds);
+    std::set<std::pair<NodeId, std::string>> loaded;             // what several nodes read at the same index is loaded once
+    for (const Placed& placed : nest.nodes) {
+      const Node& node = graph.node(placed.node);
+      const double volume = volume_of(placed.axes, nest.axes, placed.axes.size());
+      arithmetic += op_in_loads * volume;
+      std::vector<AxisUse> own(nest.axes.size());
+      for (int k = 0; k < graph.arity(placed.node) && node.kind == Kind::apply; ++k) {
+        const NodeId array = graph.operand(placed.node, k);
+        const AxisMap& map = graph.map(placed.node, k);
+        if (nest.find(array) || !loaded.emplace(array, index_of(placed, map)).second) continue;
+        const Dims strides = strides_of(graph, hints, array);
+        const std::vector<StrideClass> classes = classes_of(graph, hints, array);
+        std::vector<Along> access;
+        for (std::size_t d = 0; d < map.size(); ++d)
+          access.push_back({map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)], strides[d] * map[d].step, times(classes[d], map[d].step), volume});
+        add(nest, access, own);
+      }
+      if (schedule.stored[placed.node.value]) {
+        const Dims strides = strides_of(graph, hints, placed.node);
+        const double kept = std::min(volume, volume_of(placed.axes, nest.axes, static_cast<std::size_t>(node.kept)));
+        std::vector<Along> access;
+        const std::vector<StrideClass> classes = classes_of(graph, hints, placed.node);
+        for (std::size_t d = 0; d < strides.size(); ++d)
+          access.push_back({placed.axes[d], strides[d], classes[d] == StrideClass::joined ? classes[d] : StrideClass::other, strides[d] == 1 ? kept : store_in_loads(in_blocks) * kept});
+        add(nest, access, own);
+      }
+      uses.add(hints.machine, placed.axes, own);
+      add_folds(node, placed.axes, nest.axes, uses);
+      if (node.kind == Kind::apply && op_cost(node.op) >= long_function)
+        for (int axis : placed.axes) if (axis >= 0) uses.along[static_cast<std::size_t>(axis)].functions += op_cost(node.op) * volume;
+      for (int axis : carried_axes(node))
+        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0 && !fills_vectors(node)) carried[static_cast<std::size_t>(own)] += volume * node_cost(node);
+    }
+  }
+
+ private:
+  // Others along whole vectors of a row carry nothing from one to the next.
+  static bool fills_vectors(const Node& node) {
+    return node.kind == Kind::others && node.domain[static_cast<std::size_t>(carried_axes(node)[0])].constant() >= fold_slots;
+  }
+  static std::string index_of(const Placed& placed, const AxisMap& map) {
+    std::string text;
+    for (const AxisRef& ref : map) text += concat(ref.axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(ref.axis)], " ", ref.step, " ", to_text(ref.start), ",");
+    return text;
+  }
+  static bool is_few(const Nest& nest, int axis) {
+    const Extent* extent = axis < 0 ? nullptr : &nest.axes[static_cast<std::size_t>(axis)].extent;
+    return extent && extent->is_number() && extent->constant() >= 2 && extent->constant() < fold_slots;
+  }
+  // What one dimension of an access runs along, and by how many elements of memory.
+  struct Along {
+    int axis;
+    Index step;
+    StrideClass known;
+    double volume;
+  };
+  void add(const Nest& nest, const std::vector<Along>& access, std::vector<AxisUse>& own) {
+    const bool beside_few = std::any_of(access.begin(), access.end(), [&](const Along& along) { return std::abs(along.step) == 1 && is_few(nest, along.axis); });
+    for (const Along& along : access) {
+      if (along.axis < 0 || along.step == 0) continue;
+      const auto a = static_cast<std::size_t>(along.axis);
+      const double step = std::abs(static_cast<double>(along.step));
+      stride[a] += step * std::sqrt(along.volume);
+      own[a].add(step, along.known, along.volume, beside_few);
+    }
+  }
+};
+
+int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine) {
+  for (std::size_t axis = 0; axis < nest.axes.size(); ++axis)
+    nest.compared.push_back({costs.stride[axis], vector_axis_cost(costs.uses.along[axis], costs.uses.cost(machine, axis), costs.carried[axis], costs.arithmetic, nest.axes[axis].hint), {}});
+  int best = 0;
+  for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
+    const double mine = nest.compared[static_cast<std::size_t>(axis)].vectors, other = nest.compared[static_cast<std::size_t>(best)].vectors;
+    if (mine < other || (mine == other && nest.axes[static_cast<std::size_t>(axis)].hint >= nest.axes[static_cast<std::size_t>(best)].hint)) best = axis;
+  }
+  return best;
+}
+
+int choose_root(Nest& nest, const Costs& costs, int lanes, int threads) {
+  int best = -1;
+  double best_penalty = 0;
+  for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) {
+    if (!(nest.roots >> axis & 1)) continue;
+    const auto a = static_cast<std::size_t>(axis);
+    nest.compared[a].root = root_cost(costs.uses.along[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1, threads);
+    const double penalty = nest.compared[a].root.total();
+    if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
+  }
+  return best;
+}
+
+bool folds_axis(const Graph& graph, const Nest& nest, int axis) {
+  for (const Placed& placed : nest.nodes)
+    for (std::size_t d = static_cast<std::size_t>(graph.node(placed.node).kept); d < placed.axes.size(); ++d)
+      if (placed.axes[d] == axis) return true;
+  return false;
+}
+
+// The axes of a recurrence over several nest in visiting order: they trade places among themselves.
+void keep_visiting_order(const Graph& graph, Nest& nest) {
+  for (const Placed& placed : nest.nodes) {
+    std::vector<int> wanted;
+    for (int axis : carried_axes(graph.node(placed.node)))
+      if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0) wanted.push_back(own);
+    std::size_t next = 0;
+    for (LoopVar& var : nest.vars)
+      if (std::find(wanted.begin(), wanted.end(), var.axis) != wanted.end()) var.axis = wanted[next++];
+  }
+  nest.lanes = nest.vars.back().axis;
+}
+
+// What rows_in_place.h reads from its array.
+bool is_row_in_place(const Graph& graph, NodeId id) {
+  const std::vector<NodeId> users = graph.users(id);
+  return graph.node(id).op == Op::copy && graph.node(id).kind == Kind::apply && std::all_of(users.begin(), users.end(), [&](NodeId user) { return graph.node(user).kind == Kind::others; });
+}
+
+// Bytes, for each element of the root, of what one loop keeps for another: rows, or parts of arrays that are read again.
+double kept_bytes(const Graph& graph, const Schedule& schedule, const Nest& nest) {
+  const Placement placement = place_values(graph, schedule, nest);
+  double bytes = 0;
+  for (std::size_t k = 0; k < nest.nodes.size(); ++k) {
+    const Node& node = graph.node(nest.nodes[k].node);
+    if (placement.kept[k] && !is_row_in_place(graph, nest.nodes[k].node)) bytes += volume_of(nest.nodes[k].axes, nest.axes, static_cast<std::size_t>(node.kept)) * static_cast<double>(size_of(node.dtype));
+  }
+  return bytes / static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(nest.lanes)].hint));
+}
+
+// The same of arrays whose lines lie across the vectors: the elements of a line are read one after the other, by loops outside.
+double bytes_across(const Graph& graph, const Hints& hints, const Nest& nest) {
+  std::set<NodeId> counted;
+  double bytes = 0;
+  for (const Placed& placed : nest.nodes)
+    for (int k = 0; k < graph.arity(placed.node); ++k) {
+      const NodeId array = graph.operand(placed.node, k);
+      if (nest.find(array) || !counted.insert(array).second) continue;
+      const AxisMap& map = graph.map(placed.node, k);
+      const Dims strides = strides_of(graph, hints, array);
+      double row = static_cast<double>(size_of(graph.node(array).dtype));
+      bool along = false, beside = false;
+      for (std::size_t d = 0; d < map.size(); ++d) {
+        const int axis = map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)];
+        if (axis == nest.lanes) along = true;
+        else if (axis >= 0) row *= static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(axis)].hint)), beside |= std::abs(strides[d] * map[d].step) == 1;
+      }
+      if (along && beside) bytes += row;
+    }
+  return bytes;
+}
+
+// The same of loops that were one body: of all arrays, which later loops read again, and of rows.
+double bytes_of_strip(const Graph& graph, const Schedule& schedule, const Nest& nest) {
+  std::set<NodeId> arrays;
+  std::size_t widest = 1;
+  for (const Placed& placed : nest.nodes) {
+    widest = std::max(widest, size_of(graph.node(placed.node).dtype));
+    if (schedule.stored[placed.node.value]) arrays.insert(placed.node);
+    for (int k = 0; k < graph.arity(placed.node); ++k)
+      if (const NodeId array = graph.operand(placed.node, k); !nest.find(array) && graph.node(array).kept > 0) arrays.insert(array);
+  }
+  double bytes = static_cast<double>(nest.distribution.rows) * static_cast<double>(widest);
+  for (NodeId array : arrays) bytes += static_cast<double>(size_of(graph.node(array).dtype));
+  return bytes;
+}
+
+double elements_of(const Nest& nest) {
+  double elements = 1;
+  for (const NestAxis& axis : nest.axes) elements *= std::max(1.0, static_cast<double>(axis.hint));
+  return elements;
+}
+
+int instructions_of(const Graph& graph, const Nest& nest) {
+  int instructions = 0;
+  for (const Placed& placed : nest.nodes) instructions += node_cost(graph.node(placed.node));
+  return instructions;
+}
+
+// The loop variables, outermost first. Without a root the nest runs once.
+void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const Costs& costs, int root) {
+  std::vector<int> others;
+  for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
+  std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
+  if (root < 0) {
+    nest.vars.push_back({-1, Part::element});
+  } else {
+    const bool folded = folds_axis(graph, nest, root);
+    nest.vars.push_back({root, Part::tile});
+    nest.block = root == nest.lanes ? 0 : choose_block(graph, hints, schedule, folded, nest);
+    if (folded) nest.unit = fold_leaf;
+    else if (nest.block > 0) nest.unit = nest.block;
+    else if (root != nest.lanes) nest.vars.clear();
+    if (nest.block > 0 && folded) nest.vars.push_back({root, Part::block});
+    if (root != nest.lanes) nest.vars.push_back({root, Part::element});
+  }
+  for (int axis : others) nest.vars.push_back({axis, Part::element});
+  nest.vars.push_back({nest.lanes, Part::element});
+}
+
+}  // namespace
+
+void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) {
+  if (!nest.axes.empty()) {
+    const Costs costs(graph, hints, schedule, nest);
+    nest.lanes = choose_lanes(nest, costs, hints.machine);
+    order_loops(graph, hints, schedule, nest, costs, choose_root(nest, costs, nest.lanes, hints.threads));
+    keep_visiting_order(graph, nest);
+  }
+  nest.root = build_tree(graph, nest, distribute(graph, schedule, nest));
+  const bool root_is_vectors = !nest.vars.empty() && nest.vars[0] == LoopVar{nest.lanes, Part::tile};
+  if (!root_is_vectors || folds_axis(graph, nest, nest.lanes)) return;
+  const bool distributed = nest.distribution.loops > 0;
+  const double bytes = (distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest)) + bytes_across(graph, hints, nest);
+  nest.unit = unit_of_vectors(bytes, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest),
+                              distributed ? strip_share : first_level_share);
+  const bool folds = std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return static_cast<std::size_t>(graph.node(placed.node).kept) < placed.axes.size(); });
+  if (folds || bytes > 0) nest.unit = unit_of_short_axis(nest.unit, nest.axes[static_cast<std::size_t>(nest.lanes)].known.most);
+}
+
+}  // namespace weft

@@ -1,0 +1,246 @@
+// What things cost and where limits are: the numbers by which schedules and code are chosen, in one place.
+//
+//   which loops are shared        root_cost, tiles_lose
+//   store, or make again          op_cost, memory_cost; between loops of a nest cheap_value
+//   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
+//   merged axes, blocks of rows   repeated_vectors, blocks_pay, blocks_stay_near, row_end, rows_of_block
+//   short rows                    short_rows_pay, vector_axis_cost
+//   few elements along an axis    thin_extent_pays, across_in_loads, joined_in_loads, copies_that_call, picks_joined_rows, worth_preparing
+//   recurrences                   carried_in_loads, worth_a_nest
+//   rows kept for other indices   kept_row_fits, unit_of_vectors
+//   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece,
+//                                 twice_emitted, long_body, body_beside_fetches, masked_only, first_level_of_code
+//   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
+//                                 slots_of_a_pass, columns_stay_near
+//   roots and quotients           divider_use, halves_by_estimates
+//   threads                       element_picoseconds, thread_costs, unit_of_vectors
+//
+// The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
+// the constants here belong to the code that weft makes, or to LLVM, and are the same everywhere. How far ahead a loop fetches is known
+// where it is emitted (emit_tile.cpp, emit_stream.cpp).
+//
+// Results are the same bits whatever these numbers are: sums are added up in slots, leaves and trees that depend on extents alone
+// (weft/accumulator.h), units that merge are leaves of fixed size, and what is made again is the same ops on the same operands.
+// `fast_math` says where it relaxes that (weft/options.h).
+#pragma once
+#include <weft/executor.h>
+#include <weft/graph.h>
+
+#include "machine.h"
+#include "stride_class.h"
+
+namespace weft {
+
+inline constexpr int lane_count = 16;            // of a vector, whatever the dtype and the processor
+
+// ---------------------------------------------------------------- ops and memory
+
+// Of an op, and of one element of a node: in vector instructions for sixteen elements.
+int op_cost(Op op);
+int node_cost(const Node& node);
+inline constexpr int others_along = 8, others_across = 24;   // of products of others: for a row along the vectors; for sixteen rows across them
+
+// Which results of a call are stored past the caches, as whole lines. rows: all, since the rows of all begin lines. single_rows: those that a
+// loop walks as one row. anywhere: the same, but such a loop begins with what lies before a line. (Others would have ends of many rows to store
+// through the caches: 8192 rows of 1000 floats .29 ns an element instead of .19, 30000 of 260 .94 instead of .22, Zen 4.)
+// no: the call does not exceed them, or its results do not begin elements.
+enum class PastCaches { no, anywhere, single_rows, rows };
+constexpr bool begin_lines(PastCaches stream) { return stream == PastCaches::single_rows || stream == PastCaches::rows; }
+
+// Of 64 bytes of an array of so many bytes: what is made again competes with memory of its own speed.
+struct MemoryCost {
+  double read, write;
+};
+MemoryCost memory_cost(const Machine& machine, double bytes);
+
+inline constexpr int deepest_again = 6;          // of expressions that are made again; each level looks at all operands
+
+// ---------------------------------------------------------------- axes
+
+// What nodes do along an axis, in elements of the whole nest.
+struct AxisUse {
+  double whole = 0;                     // in vectors that are loaded or stored as they are; all of them for a known step of a few
+  double across = 0;                    // others that are transposed in registers
+  double joined = 0;                    // others that are picked from whole rows of a few elements without gaps
+  double near = 0, jumps = 0;           // others, one by one: of several in a line of cache, and any other
+  double least = 0;                     // of the nodes along it: the cost of what they read and write, each along the best of its axes
+  bool folded = false;
+  double kept_beside = 0;               // largest result of a fold over the axis, in elements
+  int folds = 0;                        // over the axis
+  double functions = 0;                 // cost of the long ones along the axis
+
+  // beside_few: neighbours along another axis, of a few known elements, lie side by side.
+  void add(double stride, StrideClass known, double elements, bool beside_few = false) {
+    if (stride == 1 || is_known(known)) whole += stride * elements;
+    else if (known == StrideClass::joined && (beside_few || stride <= longest_step)) joined += elements;
+    else (stride <= 4 ? near : beside_few ? across : jumps) += elements;
+  }
+};
+
+// In contiguous loads, if the axis runs as vectors: an array that does not follow it is loaded outside the loop.
+double access_cost(const Machine& machine, const AxisUse& use);
+
+// The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it, which run one
+// element at a time; `accesses` and `arithmetic`: of all ops.
+double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent);
+inline constexpr double op_in_loads = 0.25;
+// Elements of a long function beside a recurrence, from which it has a nest of its own and runs as vectors: exp(cumulative_sum(x)) of 1000 floats or
+// a million 2.5 -> 1.0 ns each, the logarithm of a sum of exponentials so far 6.3 -> 1.15 (Zen 4).
+inline constexpr double worth_a_nest = 64;
+inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits for the one before: cumulative_sum(x * 0.5) along rows takes .78 ns an
+                                                 // element, sixteen rows side by side in tiles .17, a copy .08 (Zen 4)
+inline constexpr double across_in_loads = 2.5, joined_in_loads = 2;
+// A store that jumps: nothing fetches its line ahead. In blocks of tiles, which nothing folds, results in the caches are better written across
+// than operands are read: transposes of a million floats take 10 to 40 % less (Zen 5).
+inline constexpr Index shortest_in_blocks = 64;  // elements, of both loops
+constexpr double store_in_loads(bool in_blocks) { return in_blocks ? 0.95 : 1.25; }
+
+// What one loop may keep of the first level, half of the smallest in use (32 KiB): the rest is for what passes through.
+inline constexpr Index first_level_share = 1 << 14;
+inline constexpr Index least_shared_unit = 128;  // elements of the vector axis that are a thread's, if there are several
+
+// Why an axis is a poor root. A root that is also the vector axis, and not the only axis, breaks rows into tiles. A folded one needs
+// partial results, which may be large, and several leaves to be parallel. One of few elements cannot be split over threads; if they are
+// neighbours in memory of any array, each of them touches all lines of it again: 2048 pixels of three floats to planes, or back, .5 to .6 ns
+// an element that way, .08 with the channels inside (Zen 4). A vector axis of few units, or a folded one of few leaves, leaves threads idle.
+struct RootCost {
+  double vectors = 0, folded = 0, large_results = 0, few_leaves = 0, few_elements = 0, shared_lines = 0, idle_threads = 0;
+  double total() const { return vectors + folded + large_results + few_leaves + few_elements + shared_lines + idle_threads; }
+};
+RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis, int threads);
+bool idles_threads(const AxisUse& use, Index extent, bool is_vector_axis, int threads);
+
+inline constexpr double worth_waking = 1 << 18;  // bytes of work, for which nests part so that all threads have some
+
+// Whether two nests that read the same arrays are better than one whose vector axis is the root: tiles that do not stay in cache, or
+// are too few for the threads. bytes: of the whole nest; columns: elements of the vector axis.
+bool tiles_lose(const Machine& machine, double bytes, double columns, int threads);
+
+// Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row.
+bool blocks_pay(double along_root, double row);
+// Whether every loop over a block finds its rows in the first level, where results that go through it want room too; or in the second, as all
+// rows are. Bytes: of a row.
+bool blocks_stay_near(const Machine& machine, double row_bytes, double result_bytes, Index block, double rows);
+inline constexpr int row_end = 8;                // of a fold along a row: its slots become one value
+// Elements, in longer ones this does not count: several rows side by side are not read in the order in which they lie, which arrays from beyond
+// the second level pay for. bytes: of all rows.
+double short_row(const Machine& machine, double bytes);
+// Rows of so few elements, in a fold over so many, that a schedule of their own pays where long functions run along them: the code takes
+// 40 ms more to compile.
+bool short_rows_pay(Index extent, double elements);
+// So that what the rows touch stays in the first level; whole_slots: of folds over the root, too.
+Index rows_of_block(double row_bytes, bool whole_slots);
+
+// Whether a value that is read at another index than it is made at, of so many bytes, fits in rows: one for each of the elements of a root.
+bool kept_row_fits(double bytes, double root_elements);
+// Elements of a root that runs as vectors too, in one unit: as many as a leaf of a fold has, or fewer if the rows kept for it would not
+// stay in the first level, or if there were too few units for the threads. row_bytes: of such rows, for each element of the root;
+// elements: of the whole nest; instructions: likewise. Long code is itself fetched from beyond the first level for each unit, so that short
+// units cost more than rows in the second level.
+Index unit_of_vectors(double row_bytes, Index extent, double elements, int threads, int instructions, Index share = first_level_share);
+// No longer than the axis is in all calls: rows of a unit are filled and summed up as a whole, again and again where folds are nested. The
+// gradient of batch normalization of 16 channels took 24 ns an element with rows of 1024.
+Index unit_of_short_axis(Index unit, Index most);
+
+// An operand that repeats along merged axes stays in so many f32 registers at most: extents 2 to 8, 10, 12, 14, 16.
+inline constexpr Index repeated_vectors = 7;
+inline constexpr int repeated_value = 4;         // the most that a value may cost that is made for every element of a merged axis
+
+// Whether an axis of so few elements, in an array of so many, is worth a variant of its own; and how many such variants a Function has.
+bool thin_extent_pays(Index extent, double elements);
+inline constexpr std::size_t most_settled = 16;
+
+// ---------------------------------------------------------------- searches: compile time stays linear in nodes
+
+inline constexpr int nests_tried = 6;            // for a node, from the first that can run it; and the last
+inline constexpr int loops_tried = 4;            // for a node, over one axis, the last ones
+
+// ---------------------------------------------------------------- loops of a nest, in vector instructions of the body
+
+inline constexpr int full_loop = 320;            // compile time and registers suffer beyond
+inline constexpr int full_loop_with_moves = 400; // takes no more values from other loops
+inline constexpr int cheap_value = 3;            // loads included: computed again in each loop, not worth a row
+
+// One of the loops that a long body with long functions becomes. latency: of its longest chain of results, in cycles; rows: values that
+// earlier loops keep for it or for later ones.
+double loop_cost(int body, int latency, int rows);
+int op_latency(Op op);                           // in cycles, about
+inline constexpr Index strip_share = 1 << 13;    // bytes of the first level: half of what else a loop may keep there
+int vectors_of_distributed(int body);            // side by side in the loops of such a body
+
+// ---------------------------------------------------------------- code
+
+inline constexpr int vectors_of_block = 1;       // side by side, of the four that a block of rows has: more are no faster, and dearer to compile
+inline constexpr int long_function = 12;         // op_cost from which an op is no handful of instructions
+inline constexpr int small_body = 16;            // of simple ops
+inline constexpr int twice_emitted = small_body; // bodies up to this size: for whole steps, and with masks for the rest
+inline constexpr int interleaved_body = 100;     // of a few long functions: four vectors side by side hide their latency
+inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
+inline constexpr int body_beside_fetches = 30;   // bodies from this size on fetch the rows that are transposed after theirs
+inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
+inline constexpr int first_level_of_code = 1000; // of all loops of a nest, several vectors side by side: beyond, code comes from the second level
+inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once
+inline constexpr std::size_t copies_that_call = 5;   // of one body, side by side: likewise
+inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time
+inline constexpr int instructions_per_piece = 640;   // likewise; and several threads generate code
+// Instructions of a function before LLVM's passes. Vectors that leave their registers go where lines of the cache begin: LLVM does not see to that by
+// itself where it meets them late, and softmax of rows of five then takes .52 or .92 ns an element, as the caller's stack may lie (Zen 4).
+inline constexpr unsigned likely_to_spill = 200;
+inline constexpr int slots_of_a_pass = 4;        // of sums of columns: see emit_columns.cpp
+bool columns_stay_near(Index rows, Index row_bytes);   // while rows are walked one vector of columns after the other
+inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code
+inline constexpr int thin_bodies = 16 * tiled_body;   // the same of all copies of a loop that is written out
+
+// How many vectors run side by side to hide latencies, as far as registers and compile time allow. long_functions: the body has some;
+// registers_each: of the widest value of the body, out of `registers`.
+int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers);
+inline constexpr int most_vectors = 8;
+// The same where operands repeat after so many vectors: whole repetitions, so that these stay in registers.
+int whole_repetitions(int vectors, int repetition);
+// The same for `total` vectors: without a rest, if nearly as many divide them.
+int equal_parts(int vectors, Index total);
+
+// Elements of a tile that is transposed in registers: sixteen are whole lines of floats. Where a vector takes several registers, eight need
+// fewer than there are, if the lines stay in the first level until the other half is needed.
+int elements_of_tile(int registers_each, double bytes_of_lines);
+
+// Elements that an outer loop reads again for each of its own, from which they are transposed before it: 200,000 points times a 2 x 2 matrix .31 ns each
+// picked from whole rows each time, .46 prepared, 3 x 3 .70 both ways, 4 x 4 1.50 and 1.16, 8 x 8 6.6 and 3.1 (Zen 4).
+inline constexpr double worth_preparing = 4;
+
+// Rows of a few elements that follow each other without a gap: whether whole vectors of them are loaded or stored and their lanes picked, rather
+// than each row by itself, transposed in squares. Pixels of two or three bytes take a fifth to a tenth of the time, stores of three floats a
+// third; squares are as good for four floats, and for loads of more (Zen 4, registers of 64 and of 32 bytes). Vectors that could go past the
+// caches are worth more shuffles: four floats .27 -> .16 ns an element, eight .31 -> .17.
+bool picks_joined_rows(int count, std::size_t element_bytes, bool is_load, bool past_caches);
+
+// What keeps the unit busy that divides and takes roots: of a body, or of one op.
+struct DividerUse {
+  int roots = 0, quotients = 0;
+  friend bool operator==(const DividerUse&, const DividerUse&) = default;
+};
+DividerUse divider_use(Op op, bool is_f64);
+// How many of them are better made from estimates of reciprocals, with corrections that give the same bits: where that unit is busy for longer
+// than the rest of the body takes. In halves: of several vectors side by side (`parts`) every second one may be, so that the unit works on
+// the others meanwhile. body: in vector instructions, all of them included. Quotients of f32 gain nothing.
+DividerUse halves_by_estimates(const Machine& machine, const DividerUse& use, int body, bool is_f64, bool parts);
+
+// How many elements of a serial fold over so many are worked on at once, so that its accumulators are loaded and stored once for all of
+// them. They are a slot's, sixteen apart: a fold of fewer than such a block gets smaller ones.
+int elements_together(int body, bool ordered, Index extent, double first_level_ways = 8);
+
+// Short rows that are folded: how many side by side. registers_each: of one's accumulators, out of `registers`.
+int rows_together(int registers_each, int registers);
+
+inline constexpr Index most_tables = 4;          // of 256 bytes, four registers each
+inline constexpr Index table_entries = 256;
+inline constexpr int table_pays = 16;            // cost of what lookups replace: three or four instructions for sixty-four results
+inline constexpr int table_in_memory_pays = 32;  // the same where sixteen results take sixteen cycles
+
+// ---------------------------------------------------------------- threads
+
+// Estimated time of one element of a loop body, for each vector instruction of it.
+Index element_picoseconds(const Machine& machine, bool is_vector_loop);
+ThreadCosts thread_costs(const Machine& machine);
+
+}  // namespace weft
