@@ -96,15 +96,6 @@ Value* KernelEmitter::address(int number_of_buffer, const std::vector<Subscript>
   return constant == 0 ? at_first : b_.CreateConstGEP1_64(b_.getInt8Ty(), at_first, static_cast<std::uint64_t>(constant));
 }
 
-Value* KernelEmitter::from_memory(Value* value, DType dtype) {
-  if (is_half(dtype)) return from_half_bits(b_, value, dtype);
-  return is_boolean(dtype) ? b_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType())) : value;
-}
-Value* KernelEmitter::to_memory(Value* value, DType dtype) {
-  if (is_half(dtype)) return to_half_bits(b_, value, dtype);
-  return is_boolean(dtype) ? b_.CreateZExt(value, value->getType()->getWithNewBitWidth(8)) : value;
-}
-
 Value* KernelEmitter::scalar_load(const Load& load) {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(load.buffer)];
   if (buffer.place == Place::extent) return size(buffer.size);
@@ -145,12 +136,6 @@ Value* KernelEmitter::pack(const Arg& arg, int step) {
     spread = before.CreateVectorSplat(lane_count, scalar(arg));
   }
   return spread;
-}
-
-llvm::AllocaInst* KernelEmitter::stack_cell(llvm::Type* type, const char* name) {
-  auto* cell = entry_.CreateAlloca(type, nullptr, name);
-  cell->setAlignment(llvm::Align(64));
-  return cell;
 }
 
 }  // namespace weft

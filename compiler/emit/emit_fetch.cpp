@@ -14,14 +14,6 @@ template <class Readers> static auto longest_of(Readers& readers) {
   return std::max_element(readers.begin(), readers.end(), [](const auto& a, const auto& b) { return a.loop->weight < b.loop->weight; });
 }
 
-// The lines of a vector somewhere else, such as the next row. A fetch beyond the array does nothing.
-void KernelEmitter::fetch_lines(Value* at, Value* distance, Index bytes, bool near) {
-  for (Index line = 0; line < bytes; line += line_bytes) {
-    Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(distance, number(line)));
-    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(near ? 3 : 2), b_.getInt32(1)});
-  }
-}
-
 // What the load of a vector fetches, whose first element lies there. The last vector of a row may be less than whole: without its lines each
 // row would begin with a wait for the end of the one before. Logsumexp of rows of 600 floats, in blocks: .44 ns an element, with them .23 (Zen 4).
 void KernelEmitter::fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step) {

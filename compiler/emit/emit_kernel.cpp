@@ -7,7 +7,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "code/llvm_options.h"
-#include "code/target.h"
+#include "code/features.h"
 #include "schedule/cost_model.h"
 
 namespace weft {
@@ -15,8 +15,8 @@ namespace weft {
 using llvm::Value;
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
-    : LoopChoices(program, classes, host_features(options.lanes)), module_(module), context_(module.getContext()), plan_(plan),
-      fast_math_(options.fast_math), stream_(options.stream), calls_(options.calls), machine_(options.machine), b_(context_), entry_(context_) {
+    : LoopChoices(program, classes, host_features(options.lanes)), VectorMemory(module, features_), plan_(plan), fast_math_(options.fast_math),
+      stream_(options.stream), calls_(options.calls), machine_(options.machine) {
   for (const Buffer& buffer : program.buffers) {
     const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
     slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);

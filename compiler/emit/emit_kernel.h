@@ -11,18 +11,19 @@
 #include "emit.h"
 #include "emit_lane.h"
 #include "emit_op.h"
+#include "vector_memory.h"
 #include "code/fold_support.h"
 #include "program/loop_choices.h"
 
 namespace weft {
 
-class KernelEmitter : private LoopChoices {
+class KernelEmitter : private LoopChoices, private VectorMemory {
  public:
   KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
   void emit();
 
  private:
-  using Value = llvm::Value;
+  using VectorMemory::Value;
   struct FoldState {
     std::vector<llvm::AllocaInst*> registers;   // folded over the lanes: one vector per interleaved step
     std::vector<llvm::AllocaInst*> signs;       // beside them, of an extreme of floats: see emit_extreme.cpp
@@ -60,8 +61,6 @@ class KernelEmitter : private LoopChoices {
   bool relies_on_one_unit(const Loop& loop);
   Value* end_of_whole(int axis, Range range, Index size);
   void emit_blocks(const Loop& loop);
-  template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body, bool some = false);
-  template <class Body> void if_then(Value* condition, const char* name, Body body);
   template <class Body> void in_steps(int axis, int steps, const char* name, Body body);
   Range range_of(int axis);
 
@@ -91,7 +90,6 @@ class KernelEmitter : private LoopChoices {
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Loop& loop, const Compute& compute, int steps);
   int steps_of(const Loop& loop) const { return copies_.tiled_by >= 0 ? 1 : interleave(loop); }
-  Masks first_lanes(Value* count, int steps);
   Value* move_mask(const Masks& masks, int step) const { return shared_step_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
   bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
@@ -121,30 +119,14 @@ class KernelEmitter : private LoopChoices {
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
   static llvm::AllocaInst* held_cell(const LaneAccess& access, Value* index, int step);
   Value* any_address(const LaneAccess& access, Value* index, int step);
-  void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
-  Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
-  void store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards);
   Value* repeated_load(const LaneAccess& access, DType dtype, Value* first);
-  Value* lanes_set(Value* mask);
   Value* lane_offsets(const LaneAccess& access, Value* index, int step);
   const Subscript* run_in_window(const Load& load) const;
   Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
   Value* load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask);
-  Value* lane_numbers(int bits);
-  Value* reverse(Value* vector);
 
-  // emit_step.cpp
-  Value* load_steps(DType dtype, Value* first, Index step, int count);
-  Value* column_of_rows(const std::vector<Value*>& rows, int k);
-  std::vector<Value*> load_rows(DType dtype, Value* first, int count);
-  Value* load_column(DType dtype, Value* at, Index count, Index column);
-  std::vector<Value*> load_joined(DType dtype, Value* first, int count);
-  void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches);
-  Value* load_each(DType dtype, Value* at, Value* stride, Value* mask);
-  void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);
   Value* lane_address(const LaneAccess& access, DType dtype, Value* index, int step);
   Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
-  void fetch_lines(Value* at, Value* distance, Index bytes, bool near);
 
   // emit_jam.cpp: several copies of a body, side by side
   struct Copies {                               // what the copies of a body are, and what becomes of what they make
@@ -180,7 +162,6 @@ class KernelEmitter : private LoopChoices {
 
   // emit_tile.cpp
   Value* emit_tiles(const Loop& outer, Range range, int elements);
-  Value* load_run(DType dtype, Value* at, int count);
   bool is_joined(const Load& load, const Loop& lanes) const;
   bool is_joined(const Store& store, const Loop& lanes) const;
   void load_tiles(const Loop& lanes, Value* index);
@@ -259,7 +240,6 @@ class KernelEmitter : private LoopChoices {
   static bool is_one_row(const Store& store, int axis);
   const Item* streams_from_a_line_on(const Loop& loop) const;
   void emit_from_a_line_on(const Loop& loop, Range range, int steps, const Item& result);
-  void store_past_caches(Value* value, Value* at);
   bool reads_on(const Loop& loop, const Load& load) const;
   bool folds_from_memory(const Loop& loop) const;
   void fetch_ahead(const Loop& loop);
@@ -321,24 +301,15 @@ class KernelEmitter : private LoopChoices {
   Value* address(int buffer, const std::vector<Subscript>& at, int skip_axis = -2);
   Value* scalar_load(const Load& load);
   void scalar_store(const Store& store);
-  Value* from_memory(Value* value, DType dtype);
-  Value* to_memory(Value* value, DType dtype);
   Value* scalar(const Arg& arg);
   Value* pack(const Arg& arg, int step);
   DType dtype_of_arg(const Arg& arg) const;
-  llvm::AllocaInst* stack_cell(llvm::Type* type, const char* name);
-  Value* number(Index value) { return b_.getInt64(static_cast<std::uint64_t>(value)); }
 
-  llvm::Module& module_;
-  llvm::LLVMContext& context_;
   Plan& plan_;
   const bool fast_math_;
   const PastCaches stream_;
   const bool calls_;
   const Machine machine_;
-  llvm::IRBuilder<> b_;
-  llvm::IRBuilder<> entry_;                     // appends to the entry block
-  llvm::Function* function_ = nullptr;
   std::vector<int> slots_;                      // by buffer
   std::vector<std::optional<Extent>> row_offsets_;   // by buffer: where its row lies in scratch
   std::vector<Value*> slot_bases_;
@@ -422,36 +393,6 @@ template <class Body> void KernelEmitter::as_copies(const Copies& what, Body bod
   const Copies before = std::exchange(copies_, what);
   body();
   copies_ = before;
-}
-
-// if (condition) body()
-template <class Body> void KernelEmitter::if_then(llvm::Value* condition, const char* name, Body body) {
-  auto* then = llvm::BasicBlock::Create(context_, name, function_);
-  auto* after = llvm::BasicBlock::Create(context_, std::string(name) + ".end", function_);
-  b_.CreateCondBr(condition, then, after);
-  b_.SetInsertPoint(then);
-  body();
-  b_.CreateBr(after);
-  b_.SetInsertPoint(after);
-}
-
-// for (index = begin; index < end; index += step) body(index); nothing where that is known to be empty. `some`: where it is known not to be.
-template <class Body> void KernelEmitter::for_range(llvm::Value* begin, llvm::Value* end, Index step, const char* name, Body body, bool some) {
-  Value* any = some ? b_.getTrue() : b_.CreateICmpSLT(begin, end);
-  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any); known && known->isZero()) return;
-  auto* before = b_.GetInsertBlock();
-  auto* loop = llvm::BasicBlock::Create(context_, name, function_);
-  auto* after = llvm::BasicBlock::Create(context_, std::string(name) + ".end", function_);
-  if (some) b_.CreateBr(loop);
-  else b_.CreateCondBr(any, loop, after);
-  b_.SetInsertPoint(loop);
-  auto* index = b_.CreatePHI(b_.getInt64Ty(), 2, "index");
-  index->addIncoming(begin, before);
-  body(index);
-  llvm::Value* next = b_.CreateAdd(index, number(step), "", true, true);
-  index->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
-  b_.SetInsertPoint(after);
 }
 
 }  // namespace weft

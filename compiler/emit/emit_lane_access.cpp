@@ -7,18 +7,6 @@ namespace weft {
 
 using llvm::Value;
 
-Value* KernelEmitter::lane_numbers(int bits) {
-  std::vector<llvm::Constant*> numbers;
-  for (int k = 0; k < lane_count; ++k) numbers.push_back(llvm::ConstantInt::get(b_.getIntNTy(static_cast<unsigned>(bits)), static_cast<std::uint64_t>(k)));
-  return llvm::ConstantVector::get(numbers);
-}
-
-Value* KernelEmitter::reverse(Value* vector) {
-  std::vector<int> order;
-  for (int k = lane_count - 1; k >= 0; --k) order.push_back(k);
-  return b_.CreateShuffleVector(vector, order);
-}
-
 // The address without the lane axis' own term, made before the loop.
 LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
@@ -38,6 +26,21 @@ LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Su
     if (at[d].period == 0 && at[d].step != 1) access.lane_stride = b_.CreateMul(number(at[d].step), access.lane_stride);
   }
   return access;
+}
+
+// The element of lane 0 in the vector step of this number, where the step of memory is known.
+Value* KernelEmitter::lane_address(const LaneAccess& access, DType dtype, Value* index, int step) {
+  const Index apart = step_of(access.lane);
+  llvm::Type* element = memory_type(context_, dtype, 1);
+  Value* from = apart == 1 ? index : apart == -1 ? b_.CreateNeg(index) : b_.CreateMul(index, number(apart));
+  return b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, from), static_cast<std::uint64_t>(step * lane_count * apart));
+}
+
+// The first in memory of the elements of a vector step: the last lane if they run backwards.
+Value* KernelEmitter::lowest_address(const LaneAccess& access, DType dtype, Value* index, int step) {
+  Value* first = lane_address(access, dtype, index, step);
+  const Index apart = step_of(access.lane);
+  return apart > 0 ? first : b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), first, static_cast<std::uint64_t>((lane_count - 1) * apart));
 }
 
 Value* KernelEmitter::any_address(const LaneAccess& access, Value* index, int step) {
@@ -61,51 +64,6 @@ Value* KernelEmitter::repeated_load(const LaneAccess& access, DType dtype, Value
   llvm::Type* type = memory_type(context_, dtype, lane_count);
   Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
   return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), all, llvm::Constant::getNullValue(type)), dtype);
-}
-
-Value* KernelEmitter::lanes_set(Value* mask) {
-  return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateBitCast(mask, b_.getIntNTy(lane_count))), b_.getInt64Ty());
-}
-
-// As many elements as the mask has lanes: the first ones in memory, or the last if lanes run backwards.
-void KernelEmitter::move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards) {
-  const llvm::Align align(size_of(dtype));
-  Value* bytes = b_.CreateMul(lanes_set(mask), number(static_cast<Index>(size_of(dtype))));
-  Value* first = backwards ? b_.CreateSub(number(static_cast<Index>(lane_count * size_of(dtype))), bytes) : number(0);
-  b_.CreateMemCpy(b_.CreateGEP(b_.getInt8Ty(), to, first), align, b_.CreateGEP(b_.getInt8Ty(), from, first), align, bytes);
-}
-
-Value* KernelEmitter::load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards) {
-  Value* none = llvm::Constant::getNullValue(type);
-  if (!masks_by_branches(dtype)) return b_.CreateMaskedLoad(type, at, llvm::Align(size_of(dtype)), backwards ? reverse(mask) : mask, none);
-  auto* cell = stack_cell(type, "part");
-  b_.CreateStore(none, cell);
-  move_part(cell, at, dtype, mask, backwards);
-  return b_.CreateLoad(type, cell);
-}
-
-// Lanes that are known, one after the other, are stored as what they are: of a mask with one lane LLVM 22 makes a store of four bytes, if
-// the value was truncated to one or two (llvm#179489).
-void KernelEmitter::store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards) {
-  const llvm::Align align(size_of(dtype));
-  if (!masks_by_branches(dtype)) {
-    Value* lanes = backwards ? reverse(mask) : mask;
-    auto* known = llvm::dyn_cast<llvm::Constant>(lanes);
-    if (!known) {
-      b_.CreateMaskedStore(value, at, align, lanes);
-      return;
-    }
-    std::vector<int> set;
-    for (int lane = 0; lane < lane_count; ++lane)
-      if (known->getAggregateElement(static_cast<unsigned>(lane))->isOneValue()) set.push_back(lane);
-    if (set.empty()) return;
-    WEFT_ASSERT(set.back() - set.front() + 1 == static_cast<int>(set.size()), set.size(), " known lanes to store lie apart: from ", set.front(), " to ", set.back());
-    b_.CreateAlignedStore(b_.CreateShuffleVector(value, set), b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), at, static_cast<std::uint64_t>(set[0])), align);
-    return;
-  }
-  auto* cell = stack_cell(value->getType(), "part");
-  b_.CreateStore(value, cell);
-  move_part(at, cell, dtype, mask, backwards);
 }
 
 // The vector of a row in registers that an index, which is known, and a step name.

@@ -220,17 +220,6 @@ Value* KernelEmitter::emit_single_vectors(const Loop& loop, Range range) {
   return rest;
 }
 
-// Of each step, the lanes that hold one of `count` elements.
-Masks KernelEmitter::first_lanes(Value* count, int steps) {
-  Value* wide = b_.CreateVectorSplat(lane_count, b_.CreateTrunc(count, b_.getInt32Ty()));
-  Masks masks;
-  for (int step = 0; step < steps; ++step) {
-    Value* lanes = b_.CreateAdd(lane_numbers(32), constant_value(context_, Scalar::of(DType::i32, step * lane_count), lane_count));
-    masks.push_back(b_.CreateICmpSLT(lanes, wide));
-  }
-  return masks;
-}
-
 // Along a block of no more elements than a vector has: nothing is worth preparing for it.
 bool KernelEmitter::is_one_vector(const Loop& loop) const { return program_.is_tiled(loop.var.axis) && program_.block > 0 && program_.block <= lane_count; }
 

@@ -101,12 +101,6 @@ void KernelEmitter::emit_from_a_line_on(const Loop& loop, Range range, int steps
   });
 }
 
-void KernelEmitter::store_past_caches(Value* value, Value* at) {
-  auto* store = b_.CreateAlignedStore(value, at, llvm::Align(line_bytes));
-  auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
-  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context_, {one}));
-}
-
 // Such stores become visible in no order before this.
 void KernelEmitter::finish_streams() {
   if (stream_ != PastCaches::no && llvm::Triple(llvm::sys::getProcessTriple()).isX86()) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, llvm::ArrayRef<llvm::Type*>{}, llvm::ArrayRef<Value*>{});

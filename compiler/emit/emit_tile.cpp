@@ -41,16 +41,6 @@ Value* KernelEmitter::row_at(Value* before, const LaneAccess& access, Value* ind
   return b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(row, access.lane_stride));
 }
 
-// Elements side by side, with room for as many more as make a power of two: types in between take LLVM many instructions.
-Value* KernelEmitter::load_run(DType dtype, Value* at, int count) {
-  const int room = static_cast<int>(std::bit_ceil(static_cast<unsigned>(count)));
-  if (room <= 4 || room == count || masks_by_branches(dtype) || size_of(dtype) < 4) return load_steps(dtype, at, 1, count);
-  std::vector<llvm::Constant*> there;
-  for (int lane = 0; lane < room; ++lane) there.push_back(b_.getInt1(lane < count));
-  llvm::Type* type = memory_type(context_, dtype, room);
-  return b_.CreateMaskedLoad(type, at, llvm::Align(size_of(dtype)), llvm::ConstantVector::get(there), llvm::PoisonValue::get(type));
-}
-
 // Whether all elements of few are worked on, and rows of them that have no gaps go as whole vectors.
 bool KernelEmitter::is_joined(const Load& load, const Loop& lanes) const {
   if (!copies_.thin || !joins(load.buffer, load.at, copies_.tiled_by, lanes.var.axis)) return false;

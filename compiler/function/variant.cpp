@@ -6,7 +6,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "code/jit.h"
-#include "code/target.h"
+#include "code/features.h"
 #include "code/verify_code.h"
 #include "program/join_results.h"
 #include "program/keep_transposed.h"

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "code/features.h"
 #include "schedule/cost_model.h"
 
 namespace weft {
@@ -28,10 +29,7 @@ bool is_extreme(const Fold& fold) {
   return is_floating(fold.dtype) && (id == AccumulatorId::max || id == AccumulatorId::supremum || id == AccumulatorId::min || id == AccumulatorId::infimum);
 }
 
-// Whole names: "+avx512vbmi" is not in "+avx512vbmi2".
-bool LoopChoices::has_feature(std::string_view name) const {
-  return ("," + features_ + ",").find("," + std::string(name) + ",") != std::string::npos;
-}
+bool LoopChoices::has_feature(std::string_view name) const { return weft::has_feature(features_, name); }
 
 std::size_t LoopChoices::register_bytes() const {
   return has_feature("+avx512f") ? 64 : has_feature("+avx2") ? 32 : 16;
@@ -40,18 +38,17 @@ std::size_t LoopChoices::register_bytes() const {
 // Whether there are instructions that take elements from anywhere, or put them there, and are worth it: those of AVX2 that gather are not.
 bool LoopChoices::scatters(DType dtype) const { return size_of(dtype) >= 4 && has_feature("+avx512f"); }
 
-// Whether LLVM makes a branch for every lane of a masked load or store.
-bool LoopChoices::masks_by_branches(DType dtype) const { return !has_feature(size_of(dtype) < 4 ? "+avx512bw" : "+avx"); }
+bool LoopChoices::masks_by_branches(DType dtype) const { return weft::masks_by_branches(features_, dtype); }
 
 bool LoopChoices::permutes_bytes() const { return has_feature("+avx512vbmi"); }
 
-// How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a
-// larger step leaves over is masked.
 // How many vectors a unit has, if it is what the loop runs over.
 int LoopChoices::vectors_of_unit(const Loop& loop) const {
   return program_.is_tiled(loop.var.axis) ? static_cast<int>(std::max<Index>(1, program_.unit / lane_count)) : std::numeric_limits<int>::max();
 }
 
+// How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a
+// larger step leaves over is masked.
 int LoopChoices::interleave(const Loop& loop) const {
   if (std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Others>(item); })) return 1;       // rows across it fill the registers
   const bool along_block = program_.block > 0 && program_.is_tiled(loop.var.axis) && loop.weight > small_body;

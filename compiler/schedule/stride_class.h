@@ -2,7 +2,7 @@
 //
 // Steps of up to four elements, forwards or backwards, are known exactly, along the fastest axis of an array: one channel of an image,
 // every second element, the real parts of interleaved complex numbers. Lines of cache are shared by neighbours there, and vectors are
-// loaded whole (emit_step.cpp). Of other axes it is known which one follows the fastest without a gap, as pixels follow each other whose
+// loaded whole (vector_steps.cpp). Of other axes it is known which one follows the fastest without a gap, as pixels follow each other whose
 // channels lie side by side: sixteen such rows of three elements are three whole vectors.
 #pragma once
 #include <unordered_map>

@@ -10,6 +10,7 @@
 #include <llvm/Support/SourceMgr.h>
 
 #include "code/jit.h"
+#include "code/features.h"
 #include "code/target.h"
 
 using namespace weft;

@@ -9,7 +9,7 @@
 #include <llvm/IR/Verifier.h>
 
 #include "code/jit.h"
-#include "code/target.h"
+#include "code/features.h"
 #include "emit/emit_op.h"
 
 using namespace weft;

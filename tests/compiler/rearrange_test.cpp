@@ -73,7 +73,7 @@ TEST_CASE("arrays are rolled in one loop, and compiled updates within leave out 
     for (const Dims& shape : {Dims{40, 70}, Dims{3, 5}, Dims{17, 16}, Dims{70, 1}}) {
       Graph g;
       const Expr x = g.input("x", dtype, {"n", "m"});
-      const Function f = compile({roll(x, {1}, {0}) + roll(x, {-1}, {0}) + roll(x, {1}, {1}) + roll(x, {-1}, {1}), roll(x, {2, -3}, {0, 1})}, {x}, {.threads = 1, .verify = true});
+      const Function f = compile({roll(x, 1, 0) + roll(x, -1, 0) + roll(x, 1, 1) + roll(x, -1, 1), roll(x, {2, -3}, {0, 1})}, {x}, {.threads = 1, .verify = true});
       same_bits(f, {uneven(dtype, shape)});
       same_bits(f, {uneven(dtype, {shape[1], shape[0]}).transpose()});
     }

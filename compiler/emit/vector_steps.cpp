@@ -1,11 +1,11 @@
-// Elements of a vector loop that lie a known step of a few elements apart. What lies between them is in the same lines of cache: whole
+// Elements of a vector that lie a known step of a few elements apart. What lies between them is in the same lines of cache: whole
 // vectors are loaded, `step` of them for one, and their lanes picked; a gather would take each element by itself.
 #include <algorithm>
 #include <cstdlib>
 
-#include <llvm/IR/Intrinsics.h>
-
-#include "emit_kernel.h"
+#include "emit_op.h"
+#include "vector_memory.h"
+#include "schedule/cost_model.h"
 
 namespace weft {
 
@@ -40,7 +40,7 @@ Value* gathered(llvm::IRBuilderBase& builder, std::vector<Picks> parts) {
 }  // namespace
 
 // `count` elements from `first` on, in memory's type. No byte is read outside of what they span: the last vector ends with the last element.
-Value* KernelEmitter::load_steps(DType dtype, Value* first, Index step, int count) {
+Value* VectorMemory::load_steps(DType dtype, Value* first, Index step, int count) {
   const Index bytes = static_cast<Index>(size_of(dtype)), apart = std::abs(step), last = (count - 1) * (apart - 1);
   auto* type = llvm::FixedVectorType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(count));
   Value* lowest = step < 0 ? b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<std::uint64_t>((count - 1) * step * bytes)) : first;
@@ -59,7 +59,7 @@ Value* KernelEmitter::load_steps(DType dtype, Value* first, Index step, int coun
 }
 
 // Rows of `count` elements without gaps -> element k of sixteen rows. The rows are whole vectors.
-Value* KernelEmitter::column_of_rows(const std::vector<Value*>& rows, int k) {
+Value* VectorMemory::column_of_rows(const std::vector<Value*>& rows, int k) {
   const auto count = static_cast<int>(rows.size());
   std::vector<Picks> parts;
   for (int part = 0; part < count; ++part) {
@@ -70,7 +70,7 @@ Value* KernelEmitter::column_of_rows(const std::vector<Value*>& rows, int k) {
   return gathered(b_, std::move(parts));
 }
 
-std::vector<Value*> KernelEmitter::load_rows(DType dtype, Value* first, int count) {
+std::vector<Value*> VectorMemory::load_rows(DType dtype, Value* first, int count) {
   llvm::Type* type = memory_type(context_, dtype, lane_count);
   std::vector<Value*> rows;
   for (int part = 0; part < count; ++part)
@@ -78,7 +78,7 @@ std::vector<Value*> KernelEmitter::load_rows(DType dtype, Value* first, int coun
   return rows;
 }
 
-std::vector<Value*> KernelEmitter::load_joined(DType dtype, Value* first, int count) {
+std::vector<Value*> VectorMemory::load_joined(DType dtype, Value* first, int count) {
   const std::vector<Value*> rows = load_rows(dtype, first, count);
   std::vector<Value*> columns;
   for (int k = 0; k < count; ++k) columns.push_back(column_of_rows(rows, k));
@@ -86,13 +86,13 @@ std::vector<Value*> KernelEmitter::load_joined(DType dtype, Value* first, int co
 }
 
 // Of such rows one element each, where the first lies at `at`: what other loads of these rows load, so that they share it.
-Value* KernelEmitter::load_column(DType dtype, Value* at, Index count, Index column) {
+Value* VectorMemory::load_column(DType dtype, Value* at, Index count, Index column) {
   Value* first = b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), at, static_cast<std::uint64_t>(-column));
   return column_of_rows(load_rows(dtype, first, static_cast<int>(count)), static_cast<int>(column));
 }
 
 // The reverse.
-void KernelEmitter::store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches) {
+void VectorMemory::store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches) {
   const auto count = static_cast<int>(columns.size());
   llvm::Type* type = columns[0]->getType();
   for (int part = 0; part < count; ++part) {
@@ -109,7 +109,7 @@ void KernelEmitter::store_joined(const std::vector<Value*>& columns, Value* firs
 }
 
 // Lanes one by one, at any stride; with a mask as many as it has, by way of memory.
-Value* KernelEmitter::load_each(DType dtype, Value* at, Value* stride, Value* mask) {
+Value* VectorMemory::load_each(DType dtype, Value* at, Value* stride, Value* mask) {
   llvm::Type *element = memory_type(context_, dtype, 1), *type = memory_type(context_, dtype, lane_count);
   const llvm::Align align(size_of(dtype));
   if (mask) {
@@ -129,7 +129,7 @@ Value* KernelEmitter::load_each(DType dtype, Value* at, Value* stride, Value* ma
   return value;
 }
 
-void KernelEmitter::store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask) {
+void VectorMemory::store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask) {
   llvm::Type* element = memory_type(context_, dtype, 1);
   const llvm::Align align(size_of(dtype));
   if (mask) {
@@ -145,21 +145,6 @@ void KernelEmitter::store_each(Value* value, DType dtype, Value* at, Value* stri
     if (lane > 0) at = b_.CreateGEP(b_.getInt8Ty(), at, stride);
     b_.CreateAlignedStore(b_.CreateExtractElement(value, static_cast<std::uint64_t>(lane)), at, align);
   }
-}
-
-// The element of lane 0 in the vector step of this number, where the step of memory is known.
-Value* KernelEmitter::lane_address(const LaneAccess& access, DType dtype, Value* index, int step) {
-  const Index apart = step_of(access.lane);
-  llvm::Type* element = memory_type(context_, dtype, 1);
-  Value* from = apart == 1 ? index : apart == -1 ? b_.CreateNeg(index) : b_.CreateMul(index, number(apart));
-  return b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, from), static_cast<std::uint64_t>(step * lane_count * apart));
-}
-
-// The first in memory of the elements of a vector step: the last lane if they run backwards.
-Value* KernelEmitter::lowest_address(const LaneAccess& access, DType dtype, Value* index, int step) {
-  Value* first = lane_address(access, dtype, index, step);
-  const Index apart = step_of(access.lane);
-  return apart > 0 ? first : b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), first, static_cast<std::uint64_t>((lane_count - 1) * apart));
 }
 
 }  // namespace weft

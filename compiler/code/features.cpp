@@ -1,0 +1,33 @@
+#include "features.h"
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/TargetParser/Host.h>
+
+namespace weft {
+namespace {
+
+std::string features_within(int lanes) {
+  const auto is_too_wide = [&](llvm::StringRef name) {
+    const bool of_256 = name.starts_with("avx") || name.starts_with("fma") || name == "f16c" || name == "xop" || name == "vaes" || name == "vpclmulqdq" || name == "gfni";
+    return (lanes < 16 && (name.starts_with("avx512") || name.starts_with("avx10") || name == "evex512")) || (lanes < 8 && of_256);
+  };
+  std::string text;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+    if (!text.empty()) text += ",";
+    text += (feature.second && !is_too_wide(feature.first()) ? "+" : "-") + feature.first().str();
+  }
+  return text;
+}
+
+}  // namespace
+
+const std::string& host_features(int lanes) {
+  static const std::string of_4 = features_within(4), of_8 = features_within(8), all = features_within(16);
+  return lanes == 4 ? of_4 : lanes == 8 ? of_8 : all;
+}
+
+bool has_feature(const std::string& features, std::string_view name) { return ("," + features + ",").find("," + std::string(name) + ",") != std::string::npos; }
+
+bool masks_by_branches(const std::string& features, DType dtype) { return !has_feature(features, size_of(dtype) < 4 ? "+avx512bw" : "+avx"); }
+
+}  // namespace weft

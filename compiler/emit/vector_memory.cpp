@@ -1,0 +1,120 @@
+#include "vector_memory.h"
+
+#include <bit>
+
+#include <llvm/IR/Intrinsics.h>
+
+#include <weft/error.h>
+
+#include "emit_half.h"
+#include "emit_op.h"
+#include "code/features.h"
+#include "schedule/cost_model.h"
+
+namespace weft {
+
+using llvm::Value;
+
+Value* VectorMemory::from_memory(Value* value, DType dtype) {
+  if (is_half(dtype)) return from_half_bits(b_, value, dtype);
+  return is_boolean(dtype) ? b_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType())) : value;
+}
+
+Value* VectorMemory::to_memory(Value* value, DType dtype) {
+  if (is_half(dtype)) return to_half_bits(b_, value, dtype);
+  return is_boolean(dtype) ? b_.CreateZExt(value, value->getType()->getWithNewBitWidth(8)) : value;
+}
+
+Value* VectorMemory::lane_numbers(int bits) {
+  std::vector<llvm::Constant*> numbers;
+  for (int k = 0; k < lane_count; ++k) numbers.push_back(llvm::ConstantInt::get(b_.getIntNTy(static_cast<unsigned>(bits)), static_cast<std::uint64_t>(k)));
+  return llvm::ConstantVector::get(numbers);
+}
+
+Value* VectorMemory::reverse(Value* vector) {
+  std::vector<int> order;
+  for (int k = lane_count - 1; k >= 0; --k) order.push_back(k);
+  return b_.CreateShuffleVector(vector, order);
+}
+
+Value* VectorMemory::lanes_set(Value* mask) {
+  return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateBitCast(mask, b_.getIntNTy(lane_count))), b_.getInt64Ty());
+}
+
+// Of each step, the lanes that hold one of `count` elements.
+Masks VectorMemory::first_lanes(Value* count, int steps) {
+  Value* wide = b_.CreateVectorSplat(lane_count, b_.CreateTrunc(count, b_.getInt32Ty()));
+  Masks masks;
+  for (int step = 0; step < steps; ++step) {
+    Value* lanes = b_.CreateAdd(lane_numbers(32), constant_value(context_, Scalar::of(DType::i32, step * lane_count), lane_count));
+    masks.push_back(b_.CreateICmpSLT(lanes, wide));
+  }
+  return masks;
+}
+
+// As many elements as the mask has lanes: the first ones in memory, or the last if lanes run backwards.
+void VectorMemory::move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards) {
+  const llvm::Align align(size_of(dtype));
+  Value* bytes = b_.CreateMul(lanes_set(mask), number(static_cast<Index>(size_of(dtype))));
+  Value* first = backwards ? b_.CreateSub(number(static_cast<Index>(lane_count * size_of(dtype))), bytes) : number(0);
+  b_.CreateMemCpy(b_.CreateGEP(b_.getInt8Ty(), to, first), align, b_.CreateGEP(b_.getInt8Ty(), from, first), align, bytes);
+}
+
+Value* VectorMemory::load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards) {
+  Value* none = llvm::Constant::getNullValue(type);
+  if (!masks_by_branches(target_features_, dtype)) return b_.CreateMaskedLoad(type, at, llvm::Align(size_of(dtype)), backwards ? reverse(mask) : mask, none);
+  auto* cell = stack_cell(type, "part");
+  b_.CreateStore(none, cell);
+  move_part(cell, at, dtype, mask, backwards);
+  return b_.CreateLoad(type, cell);
+}
+
+// Lanes that are known, one after the other, are stored as what they are: of a mask with one lane LLVM 22 makes a store of four bytes, if
+// the value was truncated to one or two (llvm#179489).
+void VectorMemory::store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards) {
+  const llvm::Align align(size_of(dtype));
+  if (!masks_by_branches(target_features_, dtype)) {
+    Value* lanes = backwards ? reverse(mask) : mask;
+    auto* known = llvm::dyn_cast<llvm::Constant>(lanes);
+    if (!known) {
+      b_.CreateMaskedStore(value, at, align, lanes);
+      return;
+    }
+    std::vector<int> set;
+    for (int lane = 0; lane < lane_count; ++lane)
+      if (known->getAggregateElement(static_cast<unsigned>(lane))->isOneValue()) set.push_back(lane);
+    if (set.empty()) return;
+    WEFT_ASSERT(set.back() - set.front() + 1 == static_cast<int>(set.size()), set.size(), " known lanes to store lie apart: from ", set.front(), " to ", set.back());
+    b_.CreateAlignedStore(b_.CreateShuffleVector(value, set), b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), at, static_cast<std::uint64_t>(set[0])), align);
+    return;
+  }
+  auto* cell = stack_cell(value->getType(), "part");
+  b_.CreateStore(value, cell);
+  move_part(at, cell, dtype, mask, backwards);
+}
+
+// Elements side by side, with room for as many more as make a power of two: types in between take LLVM many instructions.
+Value* VectorMemory::load_run(DType dtype, Value* at, int count) {
+  const int room = static_cast<int>(std::bit_ceil(static_cast<unsigned>(count)));
+  if (room <= 4 || room == count || masks_by_branches(target_features_, dtype) || size_of(dtype) < 4) return load_steps(dtype, at, 1, count);
+  std::vector<llvm::Constant*> there;
+  for (int lane = 0; lane < room; ++lane) there.push_back(b_.getInt1(lane < count));
+  llvm::Type* type = memory_type(context_, dtype, room);
+  return b_.CreateMaskedLoad(type, at, llvm::Align(size_of(dtype)), llvm::ConstantVector::get(there), llvm::PoisonValue::get(type));
+}
+
+void VectorMemory::store_past_caches(Value* value, Value* at) {
+  auto* store = b_.CreateAlignedStore(value, at, llvm::Align(line_bytes));
+  auto* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context_, {one}));
+}
+
+// The lines of a vector somewhere else, such as the next row. A fetch beyond the array does nothing.
+void VectorMemory::fetch_lines(Value* at, Value* distance, Index bytes, bool near) {
+  for (Index line = 0; line < bytes; line += line_bytes) {
+    Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(distance, number(line)));
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(near ? 3 : 2), b_.getInt32(1)});
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,44 @@
+// Vectors to and from memory, whatever they are for: whole and in part, with known steps between their elements, of rows without gaps.
+// Values in registers and in memory differ in type: bool, f16, bf16 (emit_op.h).
+#pragma once
+#include <vector>
+
+#include "code_builder.h"
+#include "emit_lane.h"
+
+namespace weft {
+
+class VectorMemory : protected CodeBuilder {
+ protected:
+  VectorMemory(llvm::Module& module, const std::string& features) : CodeBuilder(module), target_features_(features) {}
+
+  // vector_memory.cpp
+  Value* from_memory(Value* value, DType dtype);
+  Value* to_memory(Value* value, DType dtype);
+  Value* lane_numbers(int bits);
+  Value* reverse(Value* vector);
+  Value* lanes_set(Value* mask);
+  Masks first_lanes(Value* count, int steps);
+  Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
+  void store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards);
+  void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
+  Value* load_run(DType dtype, Value* at, int count);
+  void store_past_caches(Value* value, Value* at);
+  void fetch_lines(Value* at, Value* distance, Index bytes, bool near);
+
+  // vector_steps.cpp
+  Value* load_steps(DType dtype, Value* first, Index step, int count);
+  std::vector<Value*> load_joined(DType dtype, Value* first, int count);
+  Value* load_column(DType dtype, Value* at, Index count, Index column);
+  void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches);
+  Value* load_each(DType dtype, Value* at, Value* stride, Value* mask);
+  void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);
+
+ private:
+  std::vector<Value*> load_rows(DType dtype, Value* first, int count);
+  Value* column_of_rows(const std::vector<Value*>& rows, int k);
+
+  const std::string& target_features_;
+};
+
+}  // namespace weft
