@@ -9,6 +9,7 @@
 #include <weft/compiled_math.h>
 #include <weft/interpret.h>
 #include <weft/rearrange.h>
+#include <weft/recurrence.h>
 #include <weft/weft.h>
 
 #include "race.h"
@@ -69,6 +70,20 @@ std::vector<Task> tasks() {
       {"running sums of x / 2", {matrix}, [](const Exprs& x) { return Exprs{cumulative_sum(x[0] * 0.5f, 1)}; }},
       {"exp of running sums", {{{many}}}, [](const Exprs& x) { return Exprs{exp(cumulative_sum(x[0], 0) * 0.001f)}; }},
       {"softmax of rows of five", {{{many / 2, 5}}}, [](const Exprs& x) { return Exprs{softmax(x[0], 1)}; }},
+      {"moving averages of rows", {matrix},
+       [](const Exprs& x) {
+         const Expr sums = cumulative_sum(x[0], 1);
+         return Exprs{(sums.slice({{}, {20, {}}}) - sums.slice({{}, {{}, -20}})) * 0.05f};
+       }},
+      {"batch normalization and gradient, 16 channels", {{{8, 56, 56, 16}}, {{8, 56, 56, 16}}},
+       [](const Exprs& x) {
+         const Expr centred = x[0] - mean(x[0], {0, 1, 2}, true);
+         return with_gradient(centred * rsqrt(var(x[0], {0, 1, 2}, true) + 1e-5f), x[1], {x[0]});
+       }},
+      {"largest of 2 x 2, by reshape", {matrix}, [](const Exprs& x) { return Exprs{max(reshape(x[0], {rows / 2, 2, columns / 2, 2}), {1, 3})}; }},
+      {"neighbours on a torus", {matrix},
+       [](const Exprs& x) { return Exprs{roll(x[0], 1, 0) + roll(x[0], -1, 0) + roll(x[0], 1, 1) + roll(x[0], -1, 1) - 4 * x[0]}; }},
+      {"quotients of integers", {{{rows, columns}, i32}, {{rows, columns}, i32}}, [](const Exprs& x) { return Exprs{floor_divide(x[0], x[1])}; }},
       {"blur 3 x 3", {{{height, width}}},
        [](const Exprs& x) {
          const auto along = [](const Expr& of, const auto& part) { return part(of, Slice{{}, -2}) + part(of, Slice{1, -1}) * 2 + part(of, Slice{2, {}}); };
@@ -87,7 +102,7 @@ std::vector<Task> tasks() {
 
 Array filled(const Input& input) {
   Array numbers(f64, input.shape);
-  for (Index k = 0; k < numbers.size(); ++k) numbers.data<double>()[k] = static_cast<double>(k * 7919 % 1009) / (input.dtype == u8 ? 4 : 512);
+  for (Index k = 0; k < numbers.size(); ++k) numbers.data<double>()[k] = static_cast<double>(k * 7919 % 1009) / (is_floating(input.dtype) ? 512 : 4);
   Graph g;
   const Expr x = g.input("x", f64, Shape(input.shape.begin(), input.shape.end()));
   return interpret({cast(x, input.dtype)}, {x}, {numbers})[0];
