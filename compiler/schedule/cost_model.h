@@ -1,19 +1,19 @@
 // What things cost and where limits are: the numbers by which schedules and code are chosen, in one place.
 //
-//   which loops are shared        root_cost, tiles_lose
+//   which loops are shared        root_cost, tiles_lose, few_scalar_ops
 //   store, or make again          op_cost, memory_cost; between loops of a nest cheap_value
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, blocks_stay_near, row_end, rows_of_block
 //   short rows                    short_rows_pay, vector_axis_cost
 //   few elements along an axis    thin_extent_pays, across_in_loads, joined_in_loads, copies_that_call, picks_joined_rows, worth_preparing
 //   recurrences                   carried_in_loads, worth_a_nest
-//   rows kept for other indices   kept_row_fits, unit_of_vectors
+//   rows kept for other indices   kept_row_fits, unit_of_vectors, unit_of_short_axis
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece,
 //                                 twice_emitted, long_body, body_beside_fetches, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
 //   roots and quotients           divider_use, halves_by_estimates
-//   threads                       element_picoseconds, thread_costs, unit_of_vectors
+//   threads                       element_picoseconds, thread_costs, unit_of_vectors, idles_threads
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
 // the constants here belong to the code that weft makes, or to LLVM, and are the same everywhere. How far ahead a loop fetches is known
@@ -87,6 +87,8 @@ inline constexpr double op_in_loads = 0.25;
 // Elements of a long function beside a recurrence, from which it has a nest of its own and runs as vectors: exp(cumulative_sum(x)) of 1000 floats or
 // a million 2.5 -> 1.0 ns each, the logarithm of a sum of exponentials so far 6.3 -> 1.15 (Zen 4).
 inline constexpr double worth_a_nest = 64;
+// Of simple ops on scalars, which each slice of the only nest makes again: p - rate * g of 64 floats 13.7 -> 4 ns a call, and a function less to compile.
+inline constexpr int few_scalar_ops = 12;
 inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits for the one before: cumulative_sum(x * 0.5) along rows takes .78 ns an
                                                  // element, sixteen rows side by side in tiles .17, a copy .08 (Zen 4)
 inline constexpr double across_in_loads = 2.5, joined_in_loads = 2;

@@ -139,7 +139,18 @@ class Grouper {
   std::vector<Nest> finish() {
     std::vector<Nest> nests;
     for (int draft : order_) nests.push_back(drafts_.take(draft));
+    if (before_all_ >= 0 && nests.size() == 2 && are_made_again(nests[0], nests[1])) {
+      nests[1].nodes.insert(nests[1].nodes.begin(), nests[0].nodes.begin(), nests[0].nodes.end());
+      std::sort(nests[1].nodes.begin(), nests[1].nodes.end(), [](const Placed& a, const Placed& b) { return a.node < b.node; });
+      nests.erase(nests.begin());
+    }
     return nests;
+  }
+  // Whether the only other nest makes the scalars itself, for each of its slices: a few simple ops take less than a stage of their own does.
+  bool are_made_again(const Nest& scalars, const Nest& nest) const {
+    int cost = 0;
+    for (const Placed& placed : scalars.nodes) cost += is_output_[placed.node.value] ? few_scalar_ops + 1 : op_cost(graph_.node(placed.node).op);
+    return cost <= few_scalar_ops && nest.roots != 0;
   }
 
   const Graph& graph_;
