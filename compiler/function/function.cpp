@@ -83,18 +83,32 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
 
 namespace {
 
+bool has_updates(const Graph& graph) {
+  for (std::size_t k = 0; k < graph.size(); ++k) if (graph.node(id_of(k)).kind == Kind::update) return true;
+  return false;
+}
+
+std::vector<NodeId> with_call_checks(const Graph& graph) {
+  std::vector<NodeId> checked;
+  for (std::size_t k = 0; k < graph.size(); ++k) if (has_call_checks(graph, id_of(k))) checked.push_back(id_of(k));
+  return checked;
+}
+
 // A graph that was extracted, ready to be called.
 std::shared_ptr<Function::State> make_state(Graph graph, const Options& options, const Machine& machine, std::shared_ptr<Executor> executor) {
   const auto start = std::chrono::steady_clock::now();
   auto state = std::make_shared<Function::State>();
   state->decided_by_calls = has_fits(graph);
+  if (has_updates(graph)) {
+    state->given = drop_dead(graph);               // a copy
+    state->checked_given = with_call_checks(state->given);
+  }
   state->graph = state->decided_by_calls ? std::move(graph) : run_graph_passes(std::move(graph), options);
   state->options = options;
   state->machine = machine;
   state->executor = std::move(executor);
   state->short_rows.emplace(state->graph);
-  for (std::size_t k = 0; k < state->graph.size(); ++k)
-    if (has_call_checks(state->graph, id_of(k))) state->checked.push_back(id_of(k));
+  state->checked = with_call_checks(state->graph);
   for (std::size_t k = 0; k < state->graph.size(); ++k) {
     const auto& inputs = state->graph.inputs;
     const auto input = std::find(inputs.begin(), inputs.end(), memory_of(state->graph, id_of(k)));
@@ -146,6 +160,7 @@ namespace {
 
 Bindings check_inputs(const Function::State& f, const std::vector<Array>& inputs) {
   Bindings bindings = bind_symbols(f.graph, f.graph.inputs, inputs);
+  for (NodeId id : f.checked_given) check_at_call(f.given, id, bindings);
   for (NodeId id : f.checked) check_at_call(f.graph, id, bindings);
   return bindings;
 }

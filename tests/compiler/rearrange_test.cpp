@@ -70,7 +70,7 @@ TEST_CASE("parts that are inputs are joined in one nest without arrays between")
 
 TEST_CASE("arrays are rolled in one loop, and compiled updates within leave out what the interpreter does") {
   for (DType dtype : {f32, f64, u8})
-    for (const Dims& shape : {Dims{40, 70}, Dims{3, 5}, Dims{17, 16}, Dims{70, 1}}) {
+    for (const Dims& shape : {Dims{40, 70}, Dims{3, 5}, Dims{17, 16}, Dims{70, 3}}) {
       Graph g;
       const Expr x = g.input("x", dtype, {"n", "m"});
       const Function f = compile({roll(x, 1, 0) + roll(x, -1, 0) + roll(x, 1, 1) + roll(x, -1, 1), roll(x, {2, -3}, {0, 1})}, {x}, {.threads = 1, .verify = true});
@@ -82,5 +82,17 @@ TEST_CASE("arrays are rolled in one loop, and compiled updates within leave out 
   for (const Dims& shape : {Dims{40, 70}, Dims{3, 5}, Dims{64, 64}, Dims{1, 2}, Dims{0, 4}}) {
     CAPTURE(to_text(shape));
     same_bits(f, {uneven(f32, shape)});
+  }
+}
+
+TEST_CASE("slices that are longer than the array are refused, though updates read through them") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), y = g.input("y", f32, {"m"});
+  const auto last = [&](Index count) { return x.slice({Slice{-count, {}}}); };
+  const Expr all_but_two = x.slice({Slice{{}, -2}});
+  for (const Expr& e : {pad(last(2), {{0, 3}}), pad(all_but_two, {{3, 0}}), concat({last(2), y}), concat({y, all_but_two}), roll(x, 2, 0), pad(last(2), {{0, 0}})}) {
+    const Function f = compile({e, y}, {x, y}, {.threads = 1, .verify = true});
+    for (const Index n : {2, 3, 40}) same_bits(f, {uneven(f32, {n}), uneven(f32, {5})});
+    CHECK_THROWS_AS(f({uneven(f32, {1}), uneven(f32, {5})}), Error);
   }
 }
