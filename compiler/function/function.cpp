@@ -160,8 +160,8 @@ namespace {
 
 Bindings check_inputs(const Function::State& f, const std::vector<Array>& inputs) {
   Bindings bindings = bind_symbols(f.graph, f.graph.inputs, inputs);
-  for (NodeId id : f.checked_given) check_at_call(f.given, id, bindings);
   for (NodeId id : f.checked) check_at_call(f.graph, id, bindings);
+  for (NodeId id : f.checked_given) check_at_call(f.given, id, bindings);
   return bindings;
 }
 
