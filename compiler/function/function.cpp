@@ -83,8 +83,9 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
 
 namespace {
 
-bool has_updates(const Graph& graph) {
-  for (std::size_t k = 0; k < graph.size(); ++k) if (graph.node(id_of(k)).kind == Kind::update) return true;
+template <class Which> bool has_update(const Graph& graph, Which which) {
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    if (const Node& node = graph.node(id_of(k)); node.kind == Kind::update && which(std::get<AxisMap>(node.payload))) return true;
   return false;
 }
 
@@ -99,11 +100,13 @@ std::shared_ptr<Function::State> make_state(Graph graph, const Options& options,
   const auto start = std::chrono::steady_clock::now();
   auto state = std::make_shared<Function::State>();
   state->decided_by_calls = has_fits(graph);
-  if (has_updates(graph)) {
-    state->given = drop_dead(graph);               // a copy
+  Graph given;
+  if (has_update(graph, [](const AxisMap&) { return true; })) given = drop_dead(graph);      // a copy
+  state->graph = state->decided_by_calls ? std::move(graph) : run_graph_passes(std::move(graph), options);
+  if (has_update(state->graph, are_within)) {
+    state->given = std::move(given);
     state->checked_given = with_call_checks(state->given);
   }
-  state->graph = state->decided_by_calls ? std::move(graph) : run_graph_passes(std::move(graph), options);
   state->options = options;
   state->machine = machine;
   state->executor = std::move(executor);

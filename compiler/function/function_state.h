@@ -20,8 +20,8 @@ struct Function::State {
   std::shared_ptr<Executor> executor;
   std::optional<ShortRows> short_rows;
   std::vector<NodeId> checked;                                     // nodes whose sense depends on sizes
-  Graph given;                                                     // before the passes, if these may have dropped such nodes: slices that
-  std::vector<NodeId> checked_given;                               // updates read through (absorb_copies)
+  Graph given;                                                     // before the passes, if there are updates within: passes may have dropped
+  std::vector<NodeId> checked_given;                               // slices that these read through (absorb_copies), which are checked too
   struct Reshaped {
     NodeId node;
     std::size_t input;

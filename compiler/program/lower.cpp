@@ -48,6 +48,7 @@ int Lowering::buffer_of(NodeId array) {
   buffer.place = !is_scheduled(graph_.node(holder)) ? Place::argument : output ? Place::result : Place::temporary;
   WEFT_ASSERT(holder == array || graph_.node(holder).kind == Kind::input || (buffer.place == Place::temporary && graph_.node(holder).order == Order::c),
               "a reshape reads an input, or an array between nests in row-major order: %", array.value);
+  WEFT_ASSERT(buffer.place != Place::temporary || schedule_.stored[holder.value], "an array between nests that none stores: %", holder.value);
   buffer.node = buffer.place == Place::argument ? array : holder;        // of an input it is an argument of its own
   buffer.dtype = node.dtype;
   buffer.extents = node.shape();

@@ -37,6 +37,11 @@ class Grouper {
     return graph_.node(user).kind != Kind::update && graph_.node(graph_.operand(user, position)).kind != Kind::reshape;
   }
 
+  bool is_read_from_memory(NodeId id) const {
+    const std::vector<NodeId> users = graph_.users(id);
+    return std::any_of(users.begin(), users.end(), [&](NodeId user) { return graph_.node(user).kind == Kind::update || graph_.node(user).kind == Kind::reshape; });
+  }
+
   // The first nest that could run a node, and the first in which all it reads is in memory.
   struct Positions {
     int earliest, behind;
@@ -149,7 +154,10 @@ class Grouper {
   // Whether the only other nest makes the scalars itself, for each of its slices: a few simple ops take less than a stage of their own does.
   bool are_made_again(const Nest& scalars, const Nest& nest) const {
     int cost = 0;
-    for (const Placed& placed : scalars.nodes) cost += is_output_[placed.node.value] ? few_scalar_ops + 1 : op_cost(graph_.node(placed.node).op);
+    for (const Placed& placed : scalars.nodes) {
+      if (is_output_[placed.node.value] || is_read_from_memory(placed.node)) return false;
+      cost += op_cost(graph_.node(placed.node).op);
+    }
     return cost <= few_scalar_ops && nest.roots != 0;
   }
 
