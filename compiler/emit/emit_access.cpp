@@ -40,7 +40,9 @@ Value* KernelEmitter::base_of(int number_of_buffer) {
   const Buffer& buffer = program_.buffers[k];
   if (buffer.place == Place::row) {
     if (!row_offsets_[k]) row_offsets_[k] = reserve_rows(number_of_buffer, 1);
-    return scratch_at(*row_offsets_[k]);
+    Value* row = scratch_at(*row_offsets_[k]);
+    const auto shift = row_shifts_.find(number_of_buffer);
+    return shift == row_shifts_.end() ? row : b_.CreateGEP(b_.getInt8Ty(), row, shift->second);
   }
   return slot_base(slots_[k]);
 }

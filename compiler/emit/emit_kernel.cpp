@@ -163,6 +163,7 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
     }
     case Together::squares: return emit_rolled_tiles(loop, outer, range);
     case Together::rows: emit_rows(loop, range, rows_at_once(outer)); return range.end;
+    case Together::registers: emit_register_blocks(loop, range); return range.end;
     case Together::jam: return emit_jam(loop, range, jammed(loop, outer, machine_.first_level_ways));
     default: return range.begin;
   }

@@ -135,6 +135,7 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
     int swept = 0;                              // tiles in blocks of so many vectors: the next ones are many tiles later
     bool rolled = false;                        // one body for all of them, one after the other
     bool down_columns = false;                  // whoever emits the body adds to the folds
+    bool in_registers = false;                  // rows of a block of sums
     const Loop* taker = nullptr;                // takes what they fold ..
     bool taken_past_caches = false;             // .. and stores it past the caches
   };
@@ -159,6 +160,23 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   void emit_columns(const Loop& rows, const Outer& outer);
   void emit_column(const Loop& rows, const Loop& lanes, const std::map<const void*, Value*>& strides, Value* index, int steps, const Masks& masks);
   void emit_rows_of_pass(const Loop& rows, const std::map<const void*, Value*>& strides, Value* first, const std::function<void(int)>& row);
+
+  // emit_register_blocks.cpp
+  struct Block;
+  struct BlockOperand;
+  void emit_register_blocks(const Loop& rows, Range range);
+  void open_block(Block& block, Index rows);
+  void emit_panel(Block& block, Value* index, int steps, const Masks& masks);
+  Value* elements_of_slot(Range leaf);
+  void pack_operands(Block& block, Range along, Value* index, int steps, const Masks& masks);
+  void pack_vectors(const Block& block, const BlockOperand& operand, Range along, Value* index, int steps, const Masks& masks);
+  void pack_across(const Block& block, const BlockOperand& operand, Range along, Value* index, int steps);
+  Value* row_of_block(const Block& block, Value* first, Index copy);
+  void point_at_operands(Block& block, Value* first, Range along, Value* index);
+  void emit_register_block(Block& block, Value* first, Range along, Value* index, int steps, const Masks& masks);
+  void emit_sums_of_slot(Block& block, Value* slot, Range along, Value* index, int steps, const Masks& masks);
+  void keep_sums(Block& block, Value* first, Range along, Value* index, int steps);
+  Value* position_in_row(const Block& block, Value* index);
 
   // emit_tile.cpp
   Value* emit_tiles(const Loop& outer, Range range, int elements);
@@ -312,6 +330,7 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   const Machine machine_;
   std::vector<int> slots_;                      // by buffer
   std::vector<std::optional<Extent>> row_offsets_;   // by buffer: where its row lies in scratch
+  std::map<int, Value*> row_shifts_;            // by buffer: of several rows, how far the current one lies behind that
   std::vector<Value*> slot_bases_;
   std::unordered_map<int, Value*> size_values_;
   Extent scratch_;                              // bytes used so far

@@ -203,9 +203,9 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
   const bool transposes = copies_.tiled_by >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return lies_across(item, copies_.tiled_by, loop.var.axis) != 0; });
-  LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, copies_.rolled ? lane_count : std::max(1, static_cast<int>(jam_.size())), transposes, tables, copies_.down_columns, copies_.swept > 0, !stages_.empty(), copies_.rolled, &loop == copies_.taker, 0};
+  LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, copies_.rolled ? lane_count : std::max(1, static_cast<int>(jam_.size())), transposes, tables, copies_.down_columns, copies_.swept > 0, !stages_.empty(), copies_.rolled, &loop == copies_.taker, copies_.in_registers, 0};
   for (const Item& item : loop.body) {
-    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.in_registers && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
     if (auto access = accesses_.find(&item); access != accesses_.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream;
   }
   codes_.push_back(code);

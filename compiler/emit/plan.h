@@ -41,6 +41,7 @@ struct LoopCode {
   int vectors, elements;                // side by side, and of the outer axis
   bool tiled, tables, columns;          // columns: down all elements of the outer axis, folded in registers
   bool swept, staged, rolled, takes;    // swept: tiles in blocks; staged: whose results go through scratch; rolled: by way of squares in memory; takes: what a loop before it folds, in registers
+  bool in_registers;                    // sums of several elements of the outer axis at once, in registers
   int streams;                          // results that are stored past the caches
 };
 

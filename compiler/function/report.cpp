@@ -179,6 +179,7 @@ class Report {
     if (code.tables) text += ", looked up in tables of bytes";
     if (code.tiled) text += concat(code.rolled ? ", squares of " : ", tiles of ", code.elements, " elements of ", letter(code.outer), " transposed in ",
                                   code.rolled ? "memory" : "registers", code.staged ? ", in blocks that are written row by row" : code.swept ? ", in blocks" : "");
+    else if (code.in_registers) text += concat(", sums of ", code.elements, " elements of ", letter(code.outer), " at once in registers");
     else if (code.columns) text += concat(", down all elements of ", letter(code.outer), ", slots in registers");
     else if (code.elements > 1) text += concat(", ", code.elements, " elements of ", letter(code.outer), " together");
     if (code.takes) text += ", with the folds before it";

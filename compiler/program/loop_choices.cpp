@@ -279,6 +279,7 @@ bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
 }
 
 LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer) const {
+  if (register_block(loop)) return Together::registers;
   if (outer.loops.empty() || std::any_of(outer.loops.begin(), outer.loops.end(), [&](const Loop* lanes) { return byte_function(*lanes).has_value(); }))
     return Together::none;
   if (is_thin(loop, outer)) return Together::thin;

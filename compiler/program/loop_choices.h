@@ -27,6 +27,7 @@ class LoopChoices {
     squares,                                    // sixteen times one body; they are transposed in memory
     rows,                                       // copies of the body, each with accumulators of its own
     columns,                                    // all of them down one step of the vector loop after the other, folded in registers
+    registers,                                  // rows of sums, some rows and vectors at a time in registers
     jam                                         // elements of one slot of a fold
   };
   struct Outer {                                // what decides that
@@ -41,6 +42,17 @@ class LoopChoices {
   };
   Outer outer_of(const Loop& loop) const;
   Together together(const Loop& loop, const Outer& outer) const;
+  // Of a loop over rows of sums over a loop inside: which item of its body that is, how much of their results registers hold at once, and for how
+  // many rows what they share is packed.
+  struct RegisterBlock {
+    std::size_t fold = 0;
+    int rows = 1, vectors = 1;
+    Index packed = 1;
+  };
+  std::optional<RegisterBlock> register_block(const Loop& rows) const;
+  bool is_packed(const Load& load, const Loop& rows, const Loop& fold, const Loop& lanes) const;
+  static bool depends_on(const Load& load, int axis);
+
   // The vector loop after item k of a body, a thin fold, if it takes that fold's results step by step as they are made: they need no row.
   const Loop* taker_of(const Loop& parent, std::size_t k) const;
 
@@ -105,6 +117,7 @@ class LoopChoices {
   bool is_jam(const Loop& loop, const Outer& outer) const;
   bool is_rows(const Loop& loop, const Outer& outer) const;
   bool is_columns(const Loop& loop, const Outer& outer) const;
+  bool fits_register_block(const Loop& rows, const Loop& fold) const;
 };
 
 }  // namespace weft

@@ -12,6 +12,7 @@
 #include "loop_tree.h"
 #include "root.h"
 #include "placement.h"
+#include "shared_operands.h"
 
 namespace weft {
 namespace {
@@ -21,9 +22,10 @@ struct Costs {
   std::vector<double> stride;           // by axis: sum of |stride| over accesses, outermost if large
   std::vector<double> carried;          // by axis: cost of recurrences along it
   double arithmetic = 0;                // of the whole nest, in contiguous loads
+  SharedOperands shared;
 
   Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
-      : uses{std::vector<AxisUse>(nest.axes.size())}, stride(nest.axes.size()), carried(nest.axes.size()) {
+      : uses{std::vector<AxisUse>(nest.axes.size())}, stride(nest.axes.size()), carried(nest.axes.size()), shared(graph, nest) {
     const auto folds = [&](const Placed& placed) { return graph.node(placed.node).kept < static_cast<int>(graph.node(placed.node).domain.size()); };
     const auto results = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return schedule.stored[placed.node.value]; });
     const bool is_long = std::all_of(nest.axes.begin(), nest.axes.end(), [](const NestAxis& axis) { return axis.hint >= shortest_in_blocks; });
@@ -41,8 +43,10 @@ struct Costs {
         const Dims strides = strides_of(graph, hints, array);
         const std::vector<StrideClass> classes = classes_of(graph, hints, array);
         std::vector<Along> access;
-        for (std::size_t d = 0; d < map.size(); ++d)
-          access.push_back({map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)], strides[d] * map[d].step, times(classes[d], map[d].step), volume});
+        for (std::size_t d = 0; d < map.size(); ++d) {
+          const int axis = map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)];
+          access.push_back({axis, strides[d] * map[d].step, times(classes[d], map[d].step), volume, shared.rows_of(placed, map, axis)});
+        }
         add(nest, access, own);
       }
       if (schedule.stored[placed.node.value]) {
@@ -83,6 +87,7 @@ struct Costs {
     Index step;
     StrideClass known;
     double volume;
+    Index rows = 0;                     // that share it, packed
   };
   void add(const Nest& nest, const std::vector<Along>& access, std::vector<AxisUse>& own) {
     const bool beside_few = std::any_of(access.begin(), access.end(), [&](const Along& along) { return std::abs(along.step) == 1 && is_few(nest, along.axis); });
@@ -91,7 +96,8 @@ struct Costs {
       const auto a = static_cast<std::size_t>(along.axis);
       const double step = std::abs(static_cast<double>(along.step));
       stride[a] += step * std::sqrt(along.volume);
-      own[a].add(step, along.known, along.volume, beside_few);
+      if (along.rows >= (is_known(along.known) ? rows_that_share : rows_that_share_across)) own[a].whole += packed_in_loads(is_known(along.known), along.rows) * along.volume;
+      else own[a].add(step, along.known, along.volume, beside_few);
     }
   }
 };
@@ -211,6 +217,9 @@ void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedul
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
   std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
+  if (const auto [rows, sums] = costs.shared.loops(graph, nest, nest.lanes); sums >= 0)
+    for (int axis : {rows, sums})
+      if (const auto at = std::find(others.begin(), others.end(), axis); at != others.end()) std::rotate(at, at + 1, others.end());
   if (root < 0) {
     nest.vars.push_back({-1, Part::element});
   } else {

@@ -205,6 +205,16 @@ int elements_of_tile(int registers_each, double bytes_of_lines) {
 
 int rows_together(int registers_each, int registers) { return std::clamp(registers / (2 * registers_each), 2, 4); }
 
+// Six rows are no faster than four, and more code (products of 64 to 1024 square, Zen 4).
+int rows_of_register_block(int registers, int registers_of_row, int sums) {
+  return std::clamp((registers - 2 - registers_of_row) / (registers_of_row * sums), 1, 4);
+}
+
+Index rows_packed(Index row_bytes, Index rows_of_block) {
+  constexpr Index scratch = Index{4} << 20;
+  return std::clamp(scratch / std::max<Index>(1, row_bytes), rows_of_block, most_rows_packed) / rows_of_block * rows_of_block;
+}
+
 DividerUse divider_use(Op op, bool is_f64) {
   switch (op) {
     case Op::sqrt: return {1, 0};

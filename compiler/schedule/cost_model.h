@@ -12,6 +12,7 @@
 //                                 twice_emitted, long_body, body_beside_fetches, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
+//   products of matrices          rows_of_register_block, rows_packed, packed_in_loads, rows_that_share
 //   roots and quotients           divider_use, halves_by_estimates
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors, idles_threads
 //
@@ -233,6 +234,17 @@ int elements_together(int body, bool ordered, Index extent, double first_level_w
 
 // Short rows that are folded: how many side by side. registers_each: of one's accumulators, out of `registers`.
 int rows_together(int registers_each, int registers);
+
+// Rows of results that registers hold with all their sums, each row in so many registers, beside the operands that all rows share.
+int rows_of_register_block(int registers, int registers_of_row, int sums);
+// Rows for which the operands they share are packed, in whole blocks. row_bytes: of their results, which wait in scratch. Products of 1024 x 1024
+// floats: 93, 99 and 101 GFLOP/s of 32, 64 and 128 rows, 83, 95 and 101 where an operand is transposed (Zen 4); what so many rows read of
+// the other operand is in the second level, beside the packed one.
+inline constexpr Index most_rows_packed = 128;
+Index rows_packed(Index row_bytes, Index rows_of_block);
+// Of such an operand: packed once for that many rows, and loaded once for four of them.
+constexpr double packed_in_loads(bool is_along, Index rows) { return 0.25 + (is_along ? 2 : 8) / static_cast<double>(rows < most_rows_packed ? rows : most_rows_packed); }
+inline constexpr Index rows_that_share = 4, rows_that_share_across = 16;     // what is transposed for fewer pays less than sums along vectors do
 
 inline constexpr Index most_tables = 4;          // of 256 bytes, four registers each
 inline constexpr Index table_entries = 256;

@@ -1,0 +1,78 @@
+// Sums in rows, as x[i,k] * y[k,j] over k: which of them are made in blocks of registers, and how large a block is.
+#include <algorithm>
+
+#include "code/features.h"
+#include "loop_choices.h"
+#include "schedule/cost_model.h"
+
+namespace weft {
+
+namespace {
+
+bool stores_to(const Loop& loop, int buffer) {
+  return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    if (auto* inner = std::get_if<Loop>(&item)) return stores_to(*inner, buffer);
+    auto* store = std::get_if<Store>(&item);
+    return store && store->buffer == buffer;
+  });
+}
+
+bool is_value(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
+
+}  // namespace
+
+bool LoopChoices::depends_on(const Load& load, int axis) {
+  return std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == axis; });
+}
+
+// What all rows share, and each of them would read again.
+bool LoopChoices::is_packed(const Load& load, const Loop& rows, const Loop& fold, const Loop& lanes) const {
+  const Place place = program_.buffers[static_cast<std::size_t>(load.buffer)].place;
+  return place != Place::index && place != Place::extent && !depends_on(load, rows.var.axis) && depends_on(load, fold.var.axis) && depends_on(load, lanes.var.axis);
+}
+
+// Whether the loop folds rows of float sums or products over few enough instructions, from arrays that the rows do not write.
+bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const {
+  const Outer outer = outer_of(fold);
+  if (fold.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer || !outer.pure || program_.is_tiled(fold.var.axis)) return false;
+  if (outer.folds_lanes || outer.folds_others || outer.stores || outer.scans || outer.scalars || outer.weight > small_body) return false;
+  const Loop& lanes = *outer.loops[0];
+  if (std::get_if<Loop>(&fold.body.back()) != &lanes) return false;
+  const auto fits_fold = [&](int number_of_fold) {
+    const Fold& each = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    return each.ordered && (each.dtype == f32 || each.dtype == f64) && each.row_axes == std::vector<int>{lanes.var.axis};
+  };
+  const auto fits_load = [&](const Item& item) {
+    auto* load = std::get_if<Load>(&item);
+    if (!load) return true;
+    const Place place = program_.buffers[static_cast<std::size_t>(load->buffer)].place;
+    const bool repeats = std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; });
+    if (place == Place::row || place == Place::partial || load->guarded || repeats || stores_to(rows, load->buffer)) return false;
+    return !depends_on(*load, lanes.var.axis) || is_packed(*load, rows, fold, lanes) || lies_along(load->buffer, load->at, lanes.var.axis);
+  };
+  return std::all_of(fold.folds.begin(), fold.folds.end(), fits_fold) && std::all_of(fold.body.begin(), fold.body.end(), fits_load) &&
+         std::all_of(lanes.body.begin(), lanes.body.end(), fits_load);
+}
+
+std::optional<LoopChoices::RegisterBlock> LoopChoices::register_block(const Loop& rows) const {
+  if ((rows.mark != Mark::serial && rows.mark != Mark::units) || rows.var.part != Part::element || !rows.folds.empty() || program_.block > 0) return {};
+  const auto first_loop = std::find_if_not(rows.body.begin(), rows.body.end(), is_value);
+  if (std::any_of(rows.body.begin(), first_loop, [&](const Item& item) { auto* load = std::get_if<Load>(&item); return load && stores_to(rows, load->buffer); })) return {};
+  const auto* fold = first_loop == rows.body.end() ? nullptr : std::get_if<Loop>(&*first_loop);
+  if (!fold || !fits_register_block(rows, *fold) || rows.body.size() > loops_per_piece || instructions_of(rows) > instructions_per_piece) return {};
+  if (is_thin(*fold, outer_of(*fold))) return {};
+  const Loop& lanes = *outer_of(*fold).loops[0];
+  const auto hint = [&](const Loop& of) { return program_.axes[static_cast<std::size_t>(of.var.axis)].hint; };
+  const int each = registers_of(std::max(size_of(f32), widest_of(lanes))), sums = static_cast<int>(fold->folds.size());
+  RegisterBlock block{.fold = static_cast<std::size_t>(first_loop - rows.body.begin())};
+  block.vectors = std::clamp<int>(registers() / 8 / (each * sums), 1, static_cast<int>(std::clamp<Index>(hint(lanes) / lane_count, 1, most_vectors)));
+  block.rows = rows_of_register_block(registers(), block.vectors * each, sums);
+  block.packed = rows_packed(hint(lanes) * sums * static_cast<Index>(widest_of(lanes)), block.rows);
+  const bool shares = std::any_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) {
+    auto* load = std::get_if<Load>(&item);
+    return load && is_packed(*load, rows, *fold, lanes);
+  });
+  return shares && block.rows > 1 && hint(rows) >= block.rows && hint(*fold) >= fold_slots ? std::optional(block) : std::nullopt;
+}
+
+}  // namespace weft

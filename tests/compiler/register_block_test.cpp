@@ -1,0 +1,123 @@
+// Rows of sums over a loop inside, as products of matrices: blocks of rows and vectors of results with their sums in registers, the shared
+// operand packed. The interpreter's bits, whatever the extents, layouts, dtypes and what becomes of the sums.
+#include "bits.h"
+#include "layouts.h"
+
+#include "schedule/cost_model.h"
+
+using namespace weft;
+
+namespace {
+
+bool in_registers(const Function& f) { return f.report().find("at once in registers") != std::string::npos; }
+
+Expr product(const Expr& x, const Expr& y) { return sum(expand_dims(x, 2) * y, {1}); }      // [i,k] [k,j]
+
+}  // namespace
+
+TEST_CASE("products of matrices have the bits of the interpreter") {
+  for (const int lanes : {0, 4, 8})
+    for (const DType dtype : {f32, f64}) {
+      CAPTURE(lanes);
+      CAPTURE(dtype);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"i", "k"}), y = g.input("y", dtype, {"k", "j"});
+      const Function f = compile({product(x, y)}, {x, y}, {.threads = 2, .lanes = lanes, .verify = true});
+      const auto call = [&](Index i, Index k, Index j) {
+        CAPTURE(i);
+        CAPTURE(k);
+        CAPTURE(j);
+        same_bits(f, {uneven(dtype, {i, k}), near_one(dtype, {k, j})});
+      };
+      call(64, 100, 80);
+      if (lanes != 4 || dtype == f32) CHECK(in_registers(f));      // eight registers of two f64 for one row, of sixteen
+      for (const Index i : {1, 3, 4, 5, 7, 32, 33, 39, 71}) call(i, 33, 70);
+      for (const Index k : {1, 2, 15, 16, 17, 31, 48, 100, 1000, 1023, 1024}) call(9, k, 35);
+      for (const Index j : {1, 7, 15, 16, 17, 32, 47, 63, 64, 65, 128, 200}) call(37, 20, j);
+      call(0, 20, 20);
+      call(20, 0, 20);
+      call(20, 20, 0);
+    }
+}
+
+TEST_CASE("sums longer than a leaf, and over nothing") {
+  for (const DType dtype : {f32, f64}) {
+    CAPTURE(dtype);
+    Graph g;
+    const Expr x = g.input("x", dtype, {"i", "k"}), y = g.input("y", dtype, {"k", "j"});
+    const Function f = compile({product(x, y) + 1}, {x, y}, {.threads = 2, .verify = true});
+    same_bits(f, {uneven(dtype, {40, 1500}), near_one(dtype, {1500, 70})});
+    CHECK(in_registers(f));
+    for (const Index k : {0, 1, 1024, 1025, 2048, 3000, 3072, 4097, 5120}) {
+      CAPTURE(k);
+      same_bits(f, {uneven(dtype, {13, k}), near_one(dtype, {k, 90})});
+    }
+  }
+}
+
+TEST_CASE("what the sums are of, and what becomes of them") {
+  for (const int lanes : {0, 4}) {
+    CAPTURE(lanes);
+    Graph g;
+    const Expr x = g.input("x", f32, {"i", "k"}), y = g.input("y", f32, {"k", "j"}), b = g.input("b", f32, {"j"}), c = g.input("c", f32, {"i"});
+    const Expr w = g.input("w", f32, {"i", "k"}), rows = expand_dims(x, 2), z = product(x, y);
+    const Options options{.threads = 2, .lanes = lanes, .verify = true};
+    const std::vector<std::vector<Expr>> all{
+        {relu(z + b)},
+        {softmax(z + b, 1)},
+        {sum(square(rows - y), {1})},
+        {sum(abs(rows - y), {1}), z},
+        {prod(1 + rows * y * 0.01, {1})},
+        {sum(rows * y * expand_dims(expand_dims(c, 1), 2), {1})},
+        {sum(expand_dims(x * w + 1, 2) * y, {1})},
+        {product(x, y * 2 + 1)},
+        {argmin(sum(square(rows - y), {1}), {1})},
+        {sum(rows * y, {1}) * expand_dims(c, 1), sum(expand_dims(w, 2) * y, {1})},
+        {product(x, y), mean(z, {0})},
+    };
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      CAPTURE(k);
+      const auto& outputs = all[k];
+      const Function f = compile(outputs, {x, y, b, c, w}, options);
+      for (const Dims& d : {Dims{50, 40, 70}, Dims{9, 130, 16}, Dims{31, 17, 129}})
+        same_bits(f, {uneven(f32, {d[0], d[1]}), near_one(f32, {d[1], d[2]}), uneven(f32, {d[2]}), uneven(f32, {d[0]}), near_one(f32, {d[0], d[1]})});
+    }
+  }
+}
+
+TEST_CASE("operands in any layout") {
+  for (const int lanes : {0, 4, 8})
+    for (const DType dtype : {f32, f64}) {
+      CAPTURE(lanes);
+      CAPTURE(dtype);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"i", "k"}), y = g.input("y", dtype, {"k", "j"}), t = g.input("t", dtype, {"j", "k"}), u = g.input("u", dtype, {"k", "i"});
+      const Options options{.threads = 2, .lanes = lanes, .verify = true};
+      const Function across = compile({product(x, permute_dims(t, {1, 0}))}, {x, t}, options), first = compile({product(permute_dims(u, {1, 0}), y)}, {u, y}, options);
+      const Function both = compile({sum(square(expand_dims(x, 1) - expand_dims(t, 0)), {2})}, {x, t}, options), strided = compile({product(x, y) * 3}, {x, y}, options);
+      for (const Dims& d : {Dims{64, 100, 80}, Dims{33, 17, 70}, Dims{20, 31, 65}, Dims{17, 1030, 33}, Dims{40, 16, 15}, Dims{5, 3, 2}, Dims{0, 5, 5}, Dims{30, 0, 30}}) {
+        CAPTURE(to_text(Dims(d)));
+        const Array a = uneven(dtype, {d[0], d[1]}), b = near_one(dtype, {d[1], d[2]});
+        same_bits(across, {a, near_one(dtype, {d[2], d[1]})});
+        same_bits(both, {a, near_one(dtype, {d[2], d[1]})});
+        same_bits(first, {uneven(dtype, {d[1], d[0]}), b});
+        same_bits(strided, {uneven(dtype, {d[0], 2 * d[1]}).slice(1, 0, d[1], 2), near_one(dtype, {d[1], 2 * d[2]}).slice(1, 0, d[2], 2)});
+        same_bits(strided, {uneven(dtype, {d[0], d[1]}).copy(Order::f), near_one(dtype, {d[1], d[2]}).copy(Order::f)});
+        if (d[0] == 64 && (lanes != 4 || dtype == f32)) CHECK((in_registers(across) && in_registers(first) && in_registers(both)));
+      }
+    }
+}
+
+TEST_CASE("batches, transposed and narrow operands, products of products") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "i", "k"}), y = g.input("y", f32, {"n", "k", "j"});
+  const Function batch = compile({sum(expand_dims(x, 3) * expand_dims(y, 1), {2})}, {x, y}, {.threads = 2, .verify = true});
+  for (const Dims& d : {Dims{5, 20, 30, 40}, Dims{2, 33, 100, 70}, Dims{1, 64, 64, 64}}) same_bits(batch, {uneven(f32, {d[0], d[1], d[2]}), near_one(f32, {d[0], d[2], d[3]})});
+  for (const DType dtype : {f16, bf16, u8, i32}) {
+    CAPTURE(dtype);
+    Graph own;
+    const Expr a = own.input("a", dtype, {"i", "k"}), b = own.input("b", dtype, {"k", "j"});
+    const Function f = compile({product(cast(a, f32), cast(b, f32))}, {a, b}, {.threads = 2, .verify = true});
+    same_bits(f, {uneven(dtype, {40, 50}), uneven(dtype, {50, 60})});
+  }
+}
