@@ -18,10 +18,11 @@
 
 #include "code_cache.h"
 #include "code_generator.h"
+#include "fold_support.h"
 #include "llvm_options.h"
+#include "pack_support.h"
 #include "split_module.h"
 #include "target.h"
-#include "fold_support.h"
 
 namespace weft {
 namespace {
@@ -58,9 +59,13 @@ std::unique_ptr<LLJIT> make_session() {
                           .create(),
                       "cannot start the machine-code session");
   SymbolMap symbols;
-  for (const FoldFunction& function : fold_functions())
-    symbols[session->mangleAndIntern(function.symbol)] = {ExecutorAddr::fromPtr(function.address), JITSymbolFlags::Exported | JITSymbolFlags::Callable};
-  check(session->getMainJITDylib().define(absoluteSymbols(std::move(symbols))), "cannot define the fold functions");
+  const auto add = [&](const auto& functions) {
+    for (const auto& function : functions)
+      symbols[session->mangleAndIntern(function.symbol)] = {ExecutorAddr::fromPtr(function.address), JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  };
+  add(fold_functions());
+  add(pack_functions());
+  check(session->getMainJITDylib().define(absoluteSymbols(std::move(symbols))), "cannot define the functions that compiled loops call");
   session->getMainJITDylib().addGenerator(take(DynamicLibrarySearchGenerator::GetForCurrentProcess(session->getDataLayout().getGlobalPrefix()),
                                                "cannot search this process for symbols"));
   return session;

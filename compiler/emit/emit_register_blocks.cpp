@@ -26,7 +26,8 @@ void KernelEmitter::emit_register_blocks(const Loop& rows, Range range) {
   for_range(range.begin, range.end, plan.packed, "together", [&](Value* start) {
     block.together = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(plan.packed)), range.end)};
     block.is_packed = packs_always ? b_.getTrue() : b_.CreateICmpSGT(b_.CreateSub(block.together.end, start), number(block.count));
-    in_steps(block.lanes.var.axis, plan.vectors, "panel", [&](Value* index, int steps, const Masks& masks) { emit_panel(block, index, steps, masks); });
+    const Range along = range_of(block.lanes.var.axis);
+    for_range(along.begin, along.end, block.panel * lane_count, "panel", [&](Value* index) { emit_panel(block, index, along.end); });
     for_range(start, block.together.end, 1, "row", [&](Value* row) {
       axis_index_[block.row_axis()] = row;
       for (const Block::Sum& sum : block.sums) row_shifts_[sum.fold->row] = b_.CreateMul(b_.CreateSub(row, start), sum.pitch);
@@ -70,11 +71,26 @@ void KernelEmitter::open_block(Block& block, Index rows) {
   for (const Item& item : block.lanes.body) add(item, true);
 }
 
-// The results of all rows in one step of the vector loop.
-void KernelEmitter::emit_panel(Block& block, Value* index, int steps, const Masks& masks) {
+// The results of all rows in one step of the vector loop, or in what is left of that.
+void KernelEmitter::emit_panel(Block& block, Value* index, Value* end) {
+  const Index stride = block.panel * lane_count;
+  const bool exact = relies_on_whole(block.lanes.var.axis, stride);
+  Value* elements = exact ? number(stride) : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, index), number(stride));
+  const auto blocks = [&](Range along, Value* from, Index vectors, const Masks& masks) {
+    for_range(block.together.begin, block.together.end, block.count, "block",
+              [&](Value* first) { emit_register_block(block, first, along, {index, from}, static_cast<int>(vectors), masks); }, true);
+  };
   const auto one_leaf = [&](Range along) {
-    pack_operands(block, along, index, steps, masks);
-    for_range(block.together.begin, block.together.end, block.count, "block", [&](Value* first) { emit_register_block(block, first, along, index, steps, masks); }, true);
+    pack_operands(block, along, index, elements);
+    if (exact) return blocks(along, index, block.panel, {});
+    Value* is_whole = b_.CreateICmpEQ(elements, number(stride));
+    if (block.panel > 1) if_then(is_whole, "whole", [&] { blocks(along, index, block.panel, {}); });
+    Value* rest_end = b_.CreateAdd(index, block.panel > 1 ? b_.CreateSelect(is_whole, number(0), elements) : elements);
+    for_range(index, rest_end, lane_count, "rest", [&](Value* vector) {
+      part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(rest_end, vector), number(lane_count));
+      blocks(along, vector, 1, first_lanes(part_, 1));
+      part_ = nullptr;
+    });
   };
   const Range along = range_of(block.fold.var.axis);
   if (!block.leaves) return one_leaf(along);
@@ -90,7 +106,7 @@ Value* KernelEmitter::row_of_block(const Block& block, Value* first, Index copy)
 }
 
 // Where the operands of the rows begin, at the leaf's first element.
-void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, Value* index) {
+void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, const PanelPart& columns) {
   for (Index copy = 0; copy < block.count; ++copy) {
     axis_index_[block.row_axis()] = row_of_block(block, first, copy);
     axis_index_[block.fold_axis()] = along.begin;
@@ -108,11 +124,11 @@ void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, V
       else pointer.access.base = address(load.buffer, load.at);
       if (operand.packed) {
         const Index bytes = static_cast<Index>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype));
-        Value* packed = b_.CreateGEP(b_.getInt8Ty(), operand.packed, b_.CreateNeg(b_.CreateMul(index, number(bytes))));
+        Value* packed = b_.CreateGEP(b_.getInt8Ty(), operand.packed, b_.CreateNeg(b_.CreateMul(columns.panel, number(bytes))));
         pointer.access.base = b_.CreateSelect(block.is_packed, packed, pointer.access.base);
         pointer.access.lane = StrideClass::unit;
         pointer.access.column = -1;
-        Value* pitch = number(block.panel * lane_count * bytes);
+        Value* pitch = number(packed_pitch(block, operand));
         pointer.slot_stride = b_.CreateSelect(block.is_packed, b_.CreateMul(elements_of_slot(along), pitch), stride);
         pointer.stride = b_.CreateSelect(block.is_packed, pitch, pointer.stride);
       }
@@ -121,9 +137,9 @@ void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, V
   });
 }
 
-void KernelEmitter::emit_register_block(Block& block, Value* first, Range along, Value* index, int steps, const Masks& masks) {
+void KernelEmitter::emit_register_block(Block& block, Value* first, Range along, const PanelPart& columns, int steps, const Masks& masks) {
   as_copies({.tiled_by = block.rows.var.axis, .down_columns = true, .in_registers = true}, [&] {
-    point_at_operands(block, first, along, index);
+    point_at_operands(block, first, along, columns);
     note_code(block.lanes, steps, false);
     estimated_.clear();
     block.cells.clear();
@@ -144,7 +160,7 @@ void KernelEmitter::emit_register_block(Block& block, Value* first, Range along,
       for (std::size_t cell = 0; cell < cells; ++cell)
         b_.CreateStore(constant_value(context_, unit(folds[cell]->accumulator, folds[cell]->dtype), lane_count), block.cells[cell]);
       Value* slot = b_.CreateLShr(b_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, pass), number(64 - (slot_levels - 1)));
-      emit_sums_of_slot(block, slot, along, index, steps, masks);
+      emit_sums_of_slot(block, slot, along, columns.index, steps, masks);
       Value* full = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateAdd(pass, number(1)), b_.getTrue());
       for_range(number(0), full, 1, "level", [&](Value* level) {
         for (std::size_t cell = 0; cell < cells; ++cell) {
@@ -156,7 +172,7 @@ void KernelEmitter::emit_register_block(Block& block, Value* first, Range along,
     }, true);
     for (std::size_t cell = 0; cell < cells; ++cell) b_.CreateStore(b_.CreateLoad(types[cell], on_level(cell, number(slot_levels - 1))), block.cells[cell]);
     jam_.clear();
-    keep_sums(block, first, along, index, steps);
+    keep_sums(block, first, along, columns, steps);
   });
   axis_index_[block.row_axis()] = axis_index_[block.fold_axis()] = nullptr;
 }
@@ -220,7 +236,7 @@ void KernelEmitter::emit_sums_of_slot(Block& block, Value* slot, Range along, Va
 }
 
 // The sums of a leaf go to the rows of results, perhaps by way of the tree over leaves.
-void KernelEmitter::keep_sums(Block& block, Value* first, Range along, Value* index, int steps) {
+void KernelEmitter::keep_sums(Block& block, Value* first, Range along, const PanelPart& columns, int steps) {
   const Range all = range_of(block.fold.var.axis);
   const bool is_some = relies_on_some(block.fold.var.axis);
   Value* several = block.leaves ? b_.CreateICmpSGT(all.end, number(fold_leaf)) : nullptr;
@@ -241,7 +257,7 @@ void KernelEmitter::keep_sums(Block& block, Value* first, Range along, Value* in
         if (!is_some && sum.fold->accumulator == AccumulatorId::sum)      // over nothing: +0, not the unit -0
           value = b_.CreateSelect(b_.CreateICmpSLE(all.end, all.begin), constant_value(context_, Scalar::of(sum.fold->dtype, 0.0), lane_count), value);
         Value* at = b_.CreateGEP(b_.getInt8Ty(), sum.memory, b_.CreateMul(b_.CreateSub(row_of_block(block, first, copy), block.together.begin), sum.pitch));
-        at = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateMul(position_in_row(block, index), number(bytes)));
+        at = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateMul(position_in_row(block, columns.index), number(bytes)));
         b_.CreateAlignedStore(value, b_.CreateConstGEP1_64(b_.getInt8Ty(), at, static_cast<std::uint64_t>(step * vector)), llvm::Align(static_cast<std::uint64_t>(bytes)));
       }
     };
@@ -250,7 +266,10 @@ void KernelEmitter::keep_sums(Block& block, Value* first, Range along, Value* in
       to_rows(cell_value);
       continue;
     }
-    Value* stack = b_.CreateGEP(b_.getInt8Ty(), sum.stack, b_.CreateMul(b_.CreateSub(first, block.together.begin), number(block.panel * vector * fold_stack_rows)));
+    // Of the block, and of a vector of it that goes by itself.
+    Value* place = b_.CreateMul(b_.CreateSub(first, block.together.begin), number(block.panel * lane_count));
+    place = b_.CreateAdd(place, b_.CreateMul(b_.CreateSub(columns.index, columns.panel), number(block.count)));
+    Value* stack = b_.CreateGEP(b_.getInt8Ty(), sum.stack, b_.CreateMul(place, number(bytes * fold_stack_rows)));
     auto* tile = stack_cell(llvm::ArrayType::get(type, cells.size()), "leaf");
     Value* count = number(static_cast<Index>(cells.size()) * lane_count);
     Value* leaf = b_.CreateLShr(along.begin, number(std::countr_zero(static_cast<std::uint64_t>(fold_leaf))));

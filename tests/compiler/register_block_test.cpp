@@ -108,6 +108,15 @@ TEST_CASE("operands in any layout") {
     }
 }
 
+TEST_CASE("vectors along a root in units, few rows of results") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"k", "i"}), y = g.input("y", f32, {"k", "j"});
+  const Function f = compile({sum(expand_dims(x, 2) * expand_dims(y, 1), {0})}, {x, y}, {.threads = 2, .verify = true});
+  same_bits(f, {uneven(f32, {60, 3000}), near_one(f32, {60, 10})});
+  CHECK(in_registers(f));
+  for (const Dims& d : {Dims{60, 1000, 9}, Dims{17, 1025, 1}, Dims{1500, 40, 10}, Dims{30, 2049, 16}}) same_bits(f, {uneven(f32, {d[0], d[1]}), near_one(f32, {d[0], d[2]})});
+}
+
 TEST_CASE("batches, transposed and narrow operands, products of products") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "i", "k"}), y = g.input("y", f32, {"n", "k", "j"});

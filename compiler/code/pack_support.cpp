@@ -1,0 +1,113 @@
+#include "pack_support.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include <weft/accumulator.h>
+
+namespace weft {
+namespace {
+
+// Where element k of the leaf goes.
+struct Rows {
+  char* to;
+  Index pitch, of_slot;
+  char* row(Index k) const { return to + (k % fold_slots * of_slot + k / fold_slots) * pitch; }
+};
+
+// Rows without gaps, slot after slot, in pieces of known size.
+void pack_dense(const Rows& rows, const char* from, Index count, Index stride, Index bytes) {
+  constexpr Index piece = 64;
+  for (Index slot = 0; slot < std::min(fold_slots, count); ++slot)
+    for (Index k = slot; k < count; k += fold_slots) {
+      char* to = rows.row(k);
+      const char* element = from + k * stride;
+      Index at = 0;
+      for (; at + piece <= bytes; at += piece) std::memcpy(to + at, element + at, piece);
+      if (at < bytes) std::memcpy(to + at, element + at, static_cast<std::size_t>(bytes - at));
+    }
+}
+
+template <class T> void pack_each(const Rows& rows, const char* from, Index count, Index stride, Index row, Index row_stride) {
+  for (Index k = 0; k < count; ++k) {
+    char* to = rows.row(k);
+    const char* element = from + k * stride;
+    for (Index column = 0; column < row; ++column) std::memcpy(to + column * static_cast<Index>(sizeof(T)), element + column * row_stride, sizeof(T));
+  }
+}
+
+#if defined(__x86_64__)
+// Squares, transposed: rows a stride apart become vectors that are `apart`.
+template <class T> constexpr Index side = 32 / static_cast<Index>(sizeof(T));
+[[gnu::target("avx")]] inline __m256d line(const char* from, Index stride, Index number) { return _mm256_loadu_pd(reinterpret_cast<const double*>(from + number * stride)); }
+[[gnu::target("avx")]] inline void put(char* to, Index apart, Index number, __m256d value) { _mm256_storeu_pd(reinterpret_cast<double*>(to + number * apart), value); }
+
+[[gnu::target("avx")]] inline void transpose(std::uint64_t, char* to, Index apart, const char* from, Index stride) {
+  const __m256d a = line(from, stride, 0), b = line(from, stride, 1), c = line(from, stride, 2), d = line(from, stride, 3);
+  const __m256d even = _mm256_unpacklo_pd(a, b), odd = _mm256_unpackhi_pd(a, b), even2 = _mm256_unpacklo_pd(c, d), odd2 = _mm256_unpackhi_pd(c, d);
+  put(to, apart, 0, _mm256_permute2f128_pd(even, even2, 0x20));
+  put(to, apart, 1, _mm256_permute2f128_pd(odd, odd2, 0x20));
+  put(to, apart, 2, _mm256_permute2f128_pd(even, even2, 0x31));
+  put(to, apart, 3, _mm256_permute2f128_pd(odd, odd2, 0x31));
+}
+
+[[gnu::target("avx")]] inline void transpose(std::uint32_t, char* to, Index apart, const char* from, Index stride) {
+  __m256d pairs[8], quads[8];
+  for (Index k = 0; k < 8; k += 2) {
+    const __m256 a = _mm256_castpd_ps(line(from, stride, k)), b = _mm256_castpd_ps(line(from, stride, k + 1));
+    pairs[k] = _mm256_castps_pd(_mm256_unpacklo_ps(a, b)), pairs[k + 1] = _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+  }
+  for (int half = 0; half < 2; ++half)
+    for (int k = 0; k < 2; ++k) {
+      const __m256d a = pairs[4 * half + k], b = pairs[4 * half + 2 + k];
+      quads[4 * half + 2 * k] = _mm256_unpacklo_pd(a, b), quads[4 * half + 2 * k + 1] = _mm256_unpackhi_pd(a, b);
+    }
+  for (int k = 0; k < 4; ++k) {
+    put(to, apart, k, _mm256_permute2f128_pd(quads[k], quads[k + 4], 0x20));
+    put(to, apart, k + 4, _mm256_permute2f128_pd(quads[k], quads[k + 4], 0x31));
+  }
+}
+
+// Neighbours of the leaf lie side by side. Of sixteen columns at a time, so that the lines of few slots are written, and each as a whole.
+template <class T> [[gnu::target("avx")]] void pack_across(const Rows& rows, const char* from, Index count, Index row, Index row_stride) {
+  constexpr Index size = sizeof(T);
+  const Index whole = count / fold_slots * fold_slots, whole_row = row / side<T> * side<T>, slot = rows.of_slot * rows.pitch;
+  for (Index first = 0; first < whole_row; first += fold_slots)
+    for (Index k = 0; k < whole; k += side<T>)
+      for (Index column = first; column < std::min(first + fold_slots, whole_row); column += side<T>)
+        transpose(T(), rows.row(k) + column * size, slot, from + column * row_stride + k * size, row_stride);
+  if (whole_row < row) pack_each<T>({rows.to + whole_row * size, rows.pitch, rows.of_slot}, from + whole_row * row_stride, whole, size, row - whole_row, row_stride);
+  for (Index k = whole; k < count; ++k)
+    for (Index column = 0; column < row; ++column) std::memcpy(rows.row(k) + column * size, from + k * size + column * row_stride, sizeof(T));
+}
+#endif
+
+template <class T> void pack_strided(const Rows& rows, const char* from, Index count, Index stride, Index row, Index row_stride) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(T) >= 4)
+    if (stride == sizeof(T) && __builtin_cpu_supports("avx")) return pack_across<T>(rows, from, count, row, row_stride);
+#endif
+  pack_each<T>(rows, from, count, stride, row, row_stride);
+}
+
+template <class T> void pack(char* to, Index pitch, const char* from, Index count, Index stride, Index row, Index row_stride) {
+  constexpr Index size = sizeof(T);
+  const Rows rows{to, pitch, (count + fold_slots - 1) / fold_slots};
+  if (row_stride == size) pack_dense(rows, from, count, stride, row * size);
+  else pack_strided<T>(rows, from, count, stride, row, row_stride);
+}
+
+}  // namespace
+
+std::string pack_symbol(std::size_t element_bytes) { return "weft_pack_" + std::to_string(element_bytes); }
+
+std::vector<PackFunction> pack_functions() {
+  return {{pack_symbol(1), &pack<std::uint8_t>}, {pack_symbol(2), &pack<std::uint16_t>}, {pack_symbol(4), &pack<std::uint32_t>}, {pack_symbol(8), &pack<std::uint64_t>}};
+}
+
+}  // namespace weft

@@ -1,0 +1,51 @@
+// Packed operands: every element where its slot has it, whatever its size and however the array lies; nothing beside them is touched.
+#include <numeric>
+
+#include <weft/accumulator.h>
+
+#include "code/pack_support.h"
+
+using namespace weft;
+
+namespace {
+
+template <class T> void check(Index count, Index row, Index stride, Index row_stride) {
+  CAPTURE(sizeof(T));
+  CAPTURE(count);
+  CAPTURE(row);
+  CAPTURE(stride);
+  CAPTURE(row_stride);
+  constexpr Index size = sizeof(T), elements_of_pitch = 48, untouched = 77;
+  const Index of_slot = (count + fold_slots - 1) / fold_slots, behind = std::min<Index>(0, (count - 1) * stride) + std::min<Index>(0, (row - 1) * row_stride);
+  std::vector<T> array(static_cast<std::size_t>(count * std::abs(stride) + row * std::abs(row_stride) + 1)), packed(static_cast<std::size_t>(fold_slots * of_slot * elements_of_pitch + 16), untouched);
+  std::iota(array.begin(), array.end(), T(100));
+  std::vector<T> expected = packed;
+  const T* first = array.data() - behind;
+  for (Index k = 0; k < count; ++k)
+    for (Index column = 0; column < row; ++column) expected[static_cast<std::size_t>((k % fold_slots * of_slot + k / fold_slots) * elements_of_pitch + column)] = first[k * stride + column * row_stride];
+  for (const PackFunction& function : pack_functions())
+    if (function.symbol == pack_symbol(sizeof(T)))
+      function.address(reinterpret_cast<char*>(packed.data()), elements_of_pitch * size, reinterpret_cast<const char*>(first), count, stride * size, row, row_stride * size);
+  CHECK((packed == expected));
+}
+
+template <class T> void check_all() {
+  for (const Index count : {1, 15, 16, 17, 48, 100})
+    for (const Index row : {1, 4, 7, 8, 15, 16, 17, 33, 48}) {
+      check<T>(count, row, row + 3, 1);
+      check<T>(count, row, 1, count + 5);
+      check<T>(count, row, -1, count);
+      check<T>(count, row, 2, 2 * count);
+      check<T>(count, row, -row, -1);
+      check<T>(count, row, 1, 0);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("operands are packed from any layout") {
+  check_all<std::uint8_t>();
+  check_all<std::uint16_t>();
+  check_all<std::uint32_t>();
+  check_all<std::uint64_t>();
+}
