@@ -55,11 +55,11 @@ bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const 
 }
 
 std::optional<LoopChoices::RegisterBlock> LoopChoices::register_block(const Loop& rows) const {
-  if ((rows.mark != Mark::serial && rows.mark != Mark::units) || rows.var.part != Part::element || !rows.folds.empty() || program_.block > 0) return {};
+  if ((rows.mark != Mark::serial && rows.mark != Mark::units) || rows.var.part != Part::element || program_.block > 0) return {};
   const auto first_loop = std::find_if_not(rows.body.begin(), rows.body.end(), is_value);
   if (std::any_of(rows.body.begin(), first_loop, [&](const Item& item) { auto* load = std::get_if<Load>(&item); return load && stores_to(rows, load->buffer); })) return {};
   const auto* fold = first_loop == rows.body.end() ? nullptr : std::get_if<Loop>(&*first_loop);
-  if (!fold || !fits_register_block(rows, *fold) || rows.body.size() > loops_per_piece || instructions_of(rows) > instructions_per_piece) return {};
+  if (!fold || !fits_register_block(rows, *fold) || std::count_if(rows.body.begin(), rows.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }) > loops_per_piece || instructions_of(rows) > instructions_per_piece) return {};
   if (is_thin(*fold, outer_of(*fold))) return {};
   const Loop& lanes = *outer_of(*fold).loops[0];
   const auto hint = [&](const Loop& of) { return program_.axes[static_cast<std::size_t>(of.var.axis)].hint; };

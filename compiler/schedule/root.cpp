@@ -72,6 +72,7 @@ bool RootPreference::should_part(const Side& alone, const Side& nest, const Side
   double bytes = static_cast<double>(element_size);
   for (const NestAxis& axis : joined.axes) bytes *= std::max(1.0, static_cast<double>(axis.hint));
   if (alone.rank < nest.rank && wastes_threads(joined, together, bytes)) return together.penalty > without;
+  if (together.large_results && alone.rank == nest.rank && alone.rank > 2) return together.penalty > std::max(by_itself, without);
   if (!together.lanes && !(together.large_results && alone.rank != nest.rank)) return false;
   if (alone.rank != nest.rank) return together.penalty > (alone.rank > nest.rank ? by_itself : without);
   if (together.penalty <= std::min(by_itself, without)) return false;
