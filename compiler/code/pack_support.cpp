@@ -98,6 +98,8 @@ template <class T> void pack_strided(const Rows& rows, const char* from, Index c
 template <class T> void pack(char* to, Index pitch, const char* from, Index count, Index stride, Index row, Index row_stride) {
   constexpr Index size = sizeof(T);
   const Rows rows{to, pitch, (count + fold_slots - 1) / fold_slots};
+  if (row * size < pitch)
+    for (Index k = 0; k < fold_slots * rows.of_slot; ++k) std::memset(to + k * pitch + row * size, 0, static_cast<std::size_t>(pitch - row * size));
   if (row_stride == size) pack_dense(rows, from, count, stride, row * size);
   else pack_strided<T>(rows, from, count, stride, row, row_stride);
 }

@@ -1,7 +1,7 @@
 // Packs what many rows of sums share: a leaf of a fold, each of whose elements is a row along the vectors. Called from compiled loops, once for
 // about a hundred rows of results.
 //
-// Element k of the leaf becomes row (k % 16) * ceil(count / 16) + k / 16 of `to`: those of a slot follow each other.
+// Element k of the leaf becomes row (k % 16) * ceil(count / 16) + k / 16 of `to`: those of a slot follow each other. Rows end with zeros.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace weft {
 
 // void weft_pack_<bytes of an element>(to, pitch, from, count, stride, row, row_stride)
-//   to, pitch            the rows, and how many bytes apart they are
+//   to, pitch            the rows, and how many bytes each takes
 //   from, count, stride  the first element of the leaf; how many there are, how many bytes apart
 //   row, row_stride      the same of the elements of a row
 using Pack = void(char* to, Index pitch, const char* from, Index count, Index stride, Index row, Index row_stride);

@@ -163,17 +163,14 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
 
   // emit_register_blocks.cpp
   struct Block;
-  struct PanelPart {                            // a step of the vector loop, or one vector of it
-    Value *panel, *index;                       // where the step begins, and that vector
-  };
   void emit_register_blocks(const Loop& rows, Range range);
   void open_block(Block& block, Index rows);
   void emit_panel(Block& block, Value* index, Value* end);
   Value* row_of_block(const Block& block, Value* first, Index copy);
-  void point_at_operands(Block& block, Value* first, Range along, const PanelPart& columns);
-  void emit_register_block(Block& block, Value* first, Range along, const PanelPart& columns, int steps, const Masks& masks);
-  void emit_sums_of_slot(Block& block, Value* slot, Range along, Value* index, int steps, const Masks& masks);
-  void keep_sums(Block& block, Value* first, Range along, const PanelPart& columns, int steps);
+  void point_at_operands(Block& block, Value* first, Range along, Value* index);
+  void emit_register_block(Block& block, Value* first, Range along, Value* index, const Masks& masks);
+  void emit_sums_of_slot(Block& block, Value* slot, Range along, Value* index, const Masks& masks);
+  void keep_sums(Block& block, Value* first, Range along, Value* index);
   Value* position_in_row(const Block& block, Value* index);
 
   // emit_pack.cpp

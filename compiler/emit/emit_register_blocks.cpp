@@ -20,7 +20,8 @@ void KernelEmitter::emit_register_blocks(const Loop& rows, Range range) {
   const Loop& fold = std::get<Loop>(rows.body[plan.fold]);
   Block block{.rows = rows, .fold = fold, .lanes = *outer_of(fold).loops[0], .fold_at = plan.fold, .count = plan.rows, .panel = plan.vectors, .leaves = !relies_on_one_leaf(fold.var.axis)};
   open_block(block, plan.packed);
-  const bool packs_always = std::any_of(block.operands.begin(), block.operands.end(), [&](const BlockOperand& each) {
+  block.in_whole = relies_on_whole(block.lanes.var.axis, block.panel * lane_count);
+  const bool packs_always = !block.in_whole || std::any_of(block.operands.begin(), block.operands.end(), [&](const BlockOperand& each) {
     return each.packed && !lies_along(each.load->buffer, each.load->at, block.lanes.var.axis);
   });
   for_range(range.begin, range.end, plan.packed, "together", [&](Value* start) {
@@ -51,9 +52,11 @@ void KernelEmitter::open_block(Block& block, Index rows) {
     if (!accumulate) continue;
     const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate->fold)];
     const Index bytes = static_cast<Index>(size_of(fold.dtype));
-    row_offsets_[static_cast<std::size_t>(fold.row)] = reserve_rows(fold.row, rows);
-    Block::Sum sum{accumulate, &fold, scratch_at(*row_offsets_[static_cast<std::size_t>(fold.row)]), nullptr, nullptr};
-    sum.pitch = size(row_elements(program_.buffers[static_cast<std::size_t>(fold.row)]) * Extent(bytes));
+    const Index panel_bytes = block.panel * lane_count * bytes;
+    const Extent pitch = floor_div(row_elements(program_.buffers[static_cast<std::size_t>(fold.row)]) * Extent(bytes) + (panel_bytes - 1), panel_bytes) * Extent(panel_bytes);
+    row_offsets_[static_cast<std::size_t>(fold.row)] = scratch_;
+    Block::Sum sum{accumulate, &fold, scratch_at(scratch_), size(pitch), nullptr};
+    scratch_ = scratch_ + pitch * Extent(rows) + Extent(most_vectors * lane_count * bytes);      // other loops may end behind a row
     if (block.leaves) sum.stack = reserve(rows * block.panel * lane_count * bytes * fold_stack_rows);
     block.sums.push_back(sum);
   }
@@ -71,26 +74,14 @@ void KernelEmitter::open_block(Block& block, Index rows) {
   for (const Item& item : block.lanes.body) add(item, true);
 }
 
-// The results of all rows in one step of the vector loop, or in what is left of that.
+// The results of all rows in one step of the vector loop. What it has behind the last element is packed as zeros, and folded like the rest.
 void KernelEmitter::emit_panel(Block& block, Value* index, Value* end) {
   const Index stride = block.panel * lane_count;
-  const bool exact = relies_on_whole(block.lanes.var.axis, stride);
-  Value* elements = exact ? number(stride) : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, index), number(stride));
-  const auto blocks = [&](Range along, Value* from, Index vectors, const Masks& masks) {
-    for_range(block.together.begin, block.together.end, block.count, "block",
-              [&](Value* first) { emit_register_block(block, first, along, {index, from}, static_cast<int>(vectors), masks); }, true);
-  };
+  Value* elements = block.in_whole ? number(stride) : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, index), number(stride));
+  const Masks masks = block.in_whole ? Masks{} : first_lanes(elements, static_cast<int>(block.panel));
   const auto one_leaf = [&](Range along) {
     pack_operands(block, along, index, elements);
-    if (exact) return blocks(along, index, block.panel, {});
-    Value* is_whole = b_.CreateICmpEQ(elements, number(stride));
-    if (block.panel > 1) if_then(is_whole, "whole", [&] { blocks(along, index, block.panel, {}); });
-    Value* rest_end = b_.CreateAdd(index, block.panel > 1 ? b_.CreateSelect(is_whole, number(0), elements) : elements);
-    for_range(index, rest_end, lane_count, "rest", [&](Value* vector) {
-      part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(rest_end, vector), number(lane_count));
-      blocks(along, vector, 1, first_lanes(part_, 1));
-      part_ = nullptr;
-    });
+    for_range(block.together.begin, block.together.end, block.count, "block", [&](Value* first) { emit_register_block(block, first, along, index, masks); }, true);
   };
   const Range along = range_of(block.fold.var.axis);
   if (!block.leaves) return one_leaf(along);
@@ -106,7 +97,7 @@ Value* KernelEmitter::row_of_block(const Block& block, Value* first, Index copy)
 }
 
 // Where the operands of the rows begin, at the leaf's first element.
-void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, const PanelPart& columns) {
+void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, Value* index) {
   for (Index copy = 0; copy < block.count; ++copy) {
     axis_index_[block.row_axis()] = row_of_block(block, first, copy);
     axis_index_[block.fold_axis()] = along.begin;
@@ -124,7 +115,7 @@ void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, c
       else pointer.access.base = address(load.buffer, load.at);
       if (operand.packed) {
         const Index bytes = static_cast<Index>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype));
-        Value* packed = b_.CreateGEP(b_.getInt8Ty(), operand.packed, b_.CreateNeg(b_.CreateMul(columns.panel, number(bytes))));
+        Value* packed = b_.CreateGEP(b_.getInt8Ty(), operand.packed, b_.CreateNeg(b_.CreateMul(index, number(bytes))));
         pointer.access.base = b_.CreateSelect(block.is_packed, packed, pointer.access.base);
         pointer.access.lane = StrideClass::unit;
         pointer.access.column = -1;
@@ -137,9 +128,10 @@ void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, c
   });
 }
 
-void KernelEmitter::emit_register_block(Block& block, Value* first, Range along, const PanelPart& columns, int steps, const Masks& masks) {
+void KernelEmitter::emit_register_block(Block& block, Value* first, Range along, Value* index, const Masks& masks) {
   as_copies({.tiled_by = block.rows.var.axis, .down_columns = true, .in_registers = true}, [&] {
-    point_at_operands(block, first, along, columns);
+    point_at_operands(block, first, along, index);
+    const int steps = static_cast<int>(block.panel);
     note_code(block.lanes, steps, false);
     estimated_.clear();
     block.cells.clear();
@@ -160,7 +152,7 @@ void KernelEmitter::emit_register_block(Block& block, Value* first, Range along,
       for (std::size_t cell = 0; cell < cells; ++cell)
         b_.CreateStore(constant_value(context_, unit(folds[cell]->accumulator, folds[cell]->dtype), lane_count), block.cells[cell]);
       Value* slot = b_.CreateLShr(b_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, pass), number(64 - (slot_levels - 1)));
-      emit_sums_of_slot(block, slot, along, columns.index, steps, masks);
+      emit_sums_of_slot(block, slot, along, index, masks);
       Value* full = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateAdd(pass, number(1)), b_.getTrue());
       for_range(number(0), full, 1, "level", [&](Value* level) {
         for (std::size_t cell = 0; cell < cells; ++cell) {
@@ -172,13 +164,14 @@ void KernelEmitter::emit_register_block(Block& block, Value* first, Range along,
     }, true);
     for (std::size_t cell = 0; cell < cells; ++cell) b_.CreateStore(b_.CreateLoad(types[cell], on_level(cell, number(slot_levels - 1))), block.cells[cell]);
     jam_.clear();
-    keep_sums(block, first, along, columns, steps);
+    keep_sums(block, first, along, index);
   });
   axis_index_[block.row_axis()] = axis_index_[block.fold_axis()] = nullptr;
 }
 
 // The elements of one slot in a leaf.
-void KernelEmitter::emit_sums_of_slot(Block& block, Value* slot, Range along, Value* index, int steps, const Masks& masks) {
+void KernelEmitter::emit_sums_of_slot(Block& block, Value* slot, Range along, Value* index, const Masks& masks) {
+  const int steps = static_cast<int>(block.panel);
   for (const Block::Pointer& pointer : block.pointers)
     b_.CreateStore(b_.CreateGEP(b_.getInt8Ty(), pointer.access.base, b_.CreateMul(slot, pointer.slot_stride)), pointer.place);
   for_range(b_.CreateAdd(along.begin, slot), along.end, fold_slots, "down", [&](Value* element) {
@@ -212,7 +205,8 @@ void KernelEmitter::emit_sums_of_slot(Block& block, Value* slot, Range along, Va
         LaneAccess access = pointer.access;
         access.base = places.at(&pointer);
         for (int step = 0; step < steps; ++step)
-          repeated_[{pointer.operand->item, step}] = lane_load(access, program_.buffers[static_cast<std::size_t>(pointer.operand->load->buffer)].dtype, index, step, mask_of(masks, step));
+          repeated_[{pointer.operand->item, step}] = lane_load(access, program_.buffers[static_cast<std::size_t>(pointer.operand->load->buffer)].dtype, index, step,
+                                                               pointer.operand->packed ? nullptr : mask_of(masks, step));
       }
       std::size_t cell = 0;
       each_copy([&] {
@@ -236,11 +230,12 @@ void KernelEmitter::emit_sums_of_slot(Block& block, Value* slot, Range along, Va
 }
 
 // The sums of a leaf go to the rows of results, perhaps by way of the tree over leaves.
-void KernelEmitter::keep_sums(Block& block, Value* first, Range along, const PanelPart& columns, int steps) {
+void KernelEmitter::keep_sums(Block& block, Value* first, Range along, Value* index) {
   const Range all = range_of(block.fold.var.axis);
   const bool is_some = relies_on_some(block.fold.var.axis);
   Value* several = block.leaves ? b_.CreateICmpSGT(all.end, number(fold_leaf)) : nullptr;
   Value* last = block.leaves ? b_.CreateICmpSGE(along.end, all.end) : nullptr;
+  const int steps = static_cast<int>(block.panel);
   std::size_t number_of_sum = 0;
   for (const Block::Sum& sum : block.sums) {
     const Index bytes = static_cast<Index>(size_of(sum.fold->dtype)), vector = lane_count * bytes;
@@ -257,7 +252,7 @@ void KernelEmitter::keep_sums(Block& block, Value* first, Range along, const Pan
         if (!is_some && sum.fold->accumulator == AccumulatorId::sum)      // over nothing: +0, not the unit -0
           value = b_.CreateSelect(b_.CreateICmpSLE(all.end, all.begin), constant_value(context_, Scalar::of(sum.fold->dtype, 0.0), lane_count), value);
         Value* at = b_.CreateGEP(b_.getInt8Ty(), sum.memory, b_.CreateMul(b_.CreateSub(row_of_block(block, first, copy), block.together.begin), sum.pitch));
-        at = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateMul(position_in_row(block, columns.index), number(bytes)));
+        at = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateMul(position_in_row(block, index), number(bytes)));
         b_.CreateAlignedStore(value, b_.CreateConstGEP1_64(b_.getInt8Ty(), at, static_cast<std::uint64_t>(step * vector)), llvm::Align(static_cast<std::uint64_t>(bytes)));
       }
     };
@@ -266,10 +261,7 @@ void KernelEmitter::keep_sums(Block& block, Value* first, Range along, const Pan
       to_rows(cell_value);
       continue;
     }
-    // Of the block, and of a vector of it that goes by itself.
-    Value* place = b_.CreateMul(b_.CreateSub(first, block.together.begin), number(block.panel * lane_count));
-    place = b_.CreateAdd(place, b_.CreateMul(b_.CreateSub(columns.index, columns.panel), number(block.count)));
-    Value* stack = b_.CreateGEP(b_.getInt8Ty(), sum.stack, b_.CreateMul(place, number(bytes * fold_stack_rows)));
+    Value* stack = b_.CreateGEP(b_.getInt8Ty(), sum.stack, b_.CreateMul(b_.CreateSub(first, block.together.begin), number(block.panel * vector * fold_stack_rows)));
     auto* tile = stack_cell(llvm::ArrayType::get(type, cells.size()), "leaf");
     Value* count = number(static_cast<Index>(cells.size()) * lane_count);
     Value* leaf = b_.CreateLShr(along.begin, number(std::countr_zero(static_cast<std::uint64_t>(fold_leaf))));

@@ -33,6 +33,7 @@ struct KernelEmitter::Block {
   Index count;                          // rows of a block
   Index panel;                          // vectors of a block
   bool leaves;                          // perhaps several
+  bool in_whole = false;                // the vector loop has whole steps
   std::vector<Sum> sums = {};
   std::vector<BlockOperand> operands = {};
   Range together = {};                  // rows whose operands are packed together

@@ -47,7 +47,7 @@ std::string letter(int axis) { return {axis_letter(axis)}; }
 
 std::string text_of(const RootCost& cost) {
   const std::pair<double, const char*> parts[] = {{cost.vectors, "vector axis"}, {cost.folded, "folded"}, {cost.large_results, "large results"},
-                                                  {cost.few_leaves, "few leaves"}, {cost.few_elements, "few elements"},
+                                                  {cost.parts_product, "parts a product"}, {cost.few_leaves, "few leaves"}, {cost.few_elements, "few elements"},
                                                   {cost.shared_lines, "shared lines"}, {cost.idle_threads, "idle threads"}};
   std::string text = digits(cost.total()), list;
   for (const auto& [part, name] : parts)
@@ -227,6 +227,7 @@ class Report {
         if (elsewhere) return "at other indices than it is made at, along every axis that could be the root";
         return why == Refusal::axes ? "there is no loop for its axes" : "no axis is left to be the root: one that all run along, and over which nothing is folded that is read";
       case Refusal::one_by_one: return "beside each other one of them would run one element at a time";
+      case Refusal::other_product: return "of two products of matrices only one would find its vectors along the right axis";
       case Refusal::better_root: return "one of them would lose a better root";
     }
     return "";

@@ -12,6 +12,7 @@ namespace {
 bool stores_to(const Loop& loop, int buffer) {
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
     if (auto* inner = std::get_if<Loop>(&item)) return stores_to(*inner, buffer);
+    if (auto* others = std::get_if<Others>(&item)) return others->to == buffer;
     auto* store = std::get_if<Store>(&item);
     return store && store->buffer == buffer;
   });
@@ -47,7 +48,7 @@ bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const 
     if (!load) return true;
     const Place place = program_.buffers[static_cast<std::size_t>(load->buffer)].place;
     const bool repeats = std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; });
-    if (place == Place::row || place == Place::partial || load->guarded || repeats || stores_to(rows, load->buffer)) return false;
+    if (place == Place::partial || load->guarded || repeats || stores_to(rows, load->buffer)) return false;
     return !depends_on(*load, lanes.var.axis) || is_packed(*load, rows, fold, lanes) || lies_along(load->buffer, load->at, lanes.var.axis);
   };
   return std::all_of(fold.folds.begin(), fold.folds.end(), fits_fold) && std::all_of(fold.body.begin(), fold.body.end(), fits_load) &&
@@ -65,7 +66,7 @@ std::optional<LoopChoices::RegisterBlock> LoopChoices::register_block(const Loop
   const auto hint = [&](const Loop& of) { return program_.axes[static_cast<std::size_t>(of.var.axis)].hint; };
   const int each = registers_of(std::max(size_of(f32), widest_of(lanes))), sums = static_cast<int>(fold->folds.size());
   RegisterBlock block{.fold = static_cast<std::size_t>(first_loop - rows.body.begin())};
-  block.vectors = std::clamp<int>(registers() / 8 / (each * sums), 1, static_cast<int>(std::clamp<Index>(hint(lanes) / lane_count, 1, most_vectors)));
+  block.vectors = vectors_of_register_block(registers() / 8 / (each * sums), (hint(lanes) + lane_count - 1) / lane_count);
   block.rows = rows_of_register_block(registers(), block.vectors * each, sums);
   block.packed = rows_packed(hint(lanes) * sums * static_cast<Index>(widest_of(lanes)), block.rows);
   const bool shares = std::any_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) {

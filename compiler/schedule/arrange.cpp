@@ -12,7 +12,7 @@
 #include "loop_tree.h"
 #include "root.h"
 #include "placement.h"
-#include "shared_operands.h"
+#include "products.h"
 
 namespace weft {
 namespace {
@@ -113,13 +113,23 @@ int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine) {
   return best;
 }
 
-int choose_root(Nest& nest, const Costs& costs, int lanes, int threads) {
+// Whether the rows of a product would not be right outside its sums if they were the root, where another root is as good for the threads.
+bool parts_product(const Nest& nest, const SharedOperands::Loops& product, int axis, int lanes, int threads) {
+  if (axis != product.rows) return false;
+  for (int other = 0; other < static_cast<int>(nest.axes.size()); ++other)
+    if (other != axis && other != lanes && other != product.sums && (nest.roots >> other & 1) && nest.axes[static_cast<std::size_t>(other)].hint >= std::max(2, threads)) return true;
+  return false;
+}
+
+int choose_root(Nest& nest, const Costs& costs, const SharedOperands::Loops& product, int threads) {
+  const int lanes = nest.lanes;
   int best = -1;
   double best_penalty = 0;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) {
     if (!(nest.roots >> axis & 1)) continue;
     const auto a = static_cast<std::size_t>(axis);
     nest.compared[a].root = root_cost(costs.uses.along[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1, threads);
+    if (parts_product(nest, product, axis, lanes, threads)) nest.compared[a].root.parts_product = 8;
     const double penalty = nest.compared[a].root.total();
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }
@@ -213,13 +223,12 @@ int instructions_of(const Graph& graph, const Nest& nest) {
 }
 
 // The loop variables, outermost first. Without a root the nest runs once.
-void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const Costs& costs, int root) {
+void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const Costs& costs, const SharedOperands::Loops& product, int root) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
   std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
-  if (const auto [rows, sums] = costs.shared.loops(graph, nest, nest.lanes); sums >= 0)
-    for (int axis : {rows, sums})
-      if (const auto at = std::find(others.begin(), others.end(), axis); at != others.end()) std::rotate(at, at + 1, others.end());
+  for (int axis : {product.rows, product.sums})
+    if (const auto at = std::find(others.begin(), others.end(), axis); at != others.end()) std::rotate(at, at + 1, others.end());
   if (root < 0) {
     nest.vars.push_back({-1, Part::element});
   } else {
@@ -242,7 +251,8 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   if (!nest.axes.empty()) {
     const Costs costs(graph, hints, schedule, nest);
     nest.lanes = choose_lanes(nest, costs, hints.machine);
-    order_loops(graph, hints, schedule, nest, costs, choose_root(nest, costs, nest.lanes, hints.threads));
+    const SharedOperands::Loops product = costs.shared.loops(graph, nest, nest.lanes);
+    order_loops(graph, hints, schedule, nest, costs, product, choose_root(nest, costs, product, hints.threads));
     keep_visiting_order(graph, nest);
   }
   nest.root = build_tree(graph, nest, distribute(graph, schedule, nest));

@@ -210,6 +210,14 @@ int rows_of_register_block(int registers, int registers_of_row, int sums) {
   return std::clamp((registers - 2 - registers_of_row) / (registers_of_row * sums), 1, 4);
 }
 
+int vectors_of_register_block(int most, Index all) {
+  const auto cost = [&](int vectors) { return static_cast<double>((all + vectors - 1) / vectors) * (vectors + 0.25); };      // the rows' own operands are loaded once for all
+  int best = 1;
+  for (int vectors = 2; vectors <= most; ++vectors)
+    if (cost(vectors) <= cost(best)) best = vectors;
+  return best;
+}
+
 Index rows_packed(Index row_bytes, Index rows_of_block) {
   constexpr Index scratch = Index{4} << 20;
   return std::clamp(scratch / std::max<Index>(1, row_bytes), rows_of_block, most_rows_packed) / rows_of_block * rows_of_block;

@@ -12,7 +12,7 @@
 //                                 twice_emitted, long_body, body_beside_fetches, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
-//   products of matrices          rows_of_register_block, rows_packed, packed_in_loads, rows_that_share
+//   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, packed_in_loads, rows_that_share
 //   roots and quotients           divider_use, halves_by_estimates
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors, idles_threads
 //
@@ -106,9 +106,10 @@ inline constexpr Index least_shared_unit = 128;  // elements of the vector axis 
 // partial results, which may be large, and several leaves to be parallel. One of few elements cannot be split over threads; if they are
 // neighbours in memory of any array, each of them touches all lines of it again: 2048 pixels of three floats to planes, or back, .5 to .6 ns
 // an element that way, .08 with the channels inside (Zen 4). A vector axis of few units, or a folded one of few leaves, leaves threads idle.
+// Rows of a product of matrices share what lies inside them: batches do not.
 struct RootCost {
-  double vectors = 0, folded = 0, large_results = 0, few_leaves = 0, few_elements = 0, shared_lines = 0, idle_threads = 0;
-  double total() const { return vectors + folded + large_results + few_leaves + few_elements + shared_lines + idle_threads; }
+  double vectors = 0, folded = 0, large_results = 0, few_leaves = 0, few_elements = 0, shared_lines = 0, idle_threads = 0, parts_product = 0;
+  double total() const { return vectors + folded + large_results + few_leaves + few_elements + shared_lines + idle_threads + parts_product; }
 };
 RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis, int threads);
 bool idles_threads(const AxisUse& use, Index extent, bool is_vector_axis, int threads);
@@ -237,6 +238,8 @@ int rows_together(int registers_each, int registers);
 
 // Rows of results that registers hold with all their sums, each row in so many registers, beside the operands that all rows share.
 int rows_of_register_block(int registers, int registers_of_row, int sums);
+// Vectors of a row of a block, at most so many: few are left over at the end of so many in all.
+int vectors_of_register_block(int most, Index all);
 // Rows for which the operands they share are packed, in whole blocks. row_bytes: of their results, which wait in scratch. Products of 1024 x 1024
 // floats: 93, 99 and 101 GFLOP/s of 32, 64 and 128 rows, 83, 95 and 101 where an operand is transposed (Zen 4); what so many rows read of
 // the other operand is in the second level, beside the packed one.

@@ -203,6 +203,13 @@ bool Drafts::holds_up_scan(NodeId id, int nest) const {
   return false;
 }
 
+// Products of matrices over other axes than the one that the nest has: their vectors would run along the sums of one of them.
+bool Drafts::is_other_product(const Draft& draft, NodeId id, const std::vector<int>& axes) const {
+  if (!draft.product) return false;
+  const auto product = product_of(graph_, id, axes, draft.nest.axes, fold_slots);
+  return product && product != draft.product;
+}
+
 // Whether sharing these roots would cost the node, or those that are there, a better one.
 bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const {
   if (roots == draft.roots && roots == mine) return false;
@@ -232,6 +239,7 @@ void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roo
   directions_[id.value] = graph_.node(id).mode == Mode::accumulate ? Direction::any : direction_of(id, nest);
   draft_of_[id.value] = nest;
   place_of_[id.value] = draft.nest.nodes.size();
+  if (const auto product = product_of(graph_, id, axes, draft.nest.axes, fold_slots)) draft.product = product;
   draft.rank = std::max(draft.rank, std::popcount(bits_of(axes)));
   preference_.add(id, axes, draft.nest.axes, draft.uses);
   draft.nest.nodes.push_back({id, std::move(axes)});
@@ -268,6 +276,7 @@ bool Drafts::join(NodeId id, int nest) {
   const bool has_root = !has_axes || (draft.runs_once ? once : roots != 0 || once);
   const Refusal refusal = !bound ? Refusal::axes : !nests_in(draft, order) ? Refusal::order : !has_root ? Refusal::no_root : !rows_fit(id, nest, roots) ? Refusal::long_rows
                           : runs_one_by_one(draft, id, axes) || holds_up_scan(id, nest) ? Refusal::one_by_one
+                          : is_other_product(draft, id, axes) ? Refusal::other_product
                           : !fresh && has_axes && !once && costs_a_root(draft, id, axes, mine & ~carried, roots) ? Refusal::better_root : Refusal::none;
   if (refusal != Refusal::none) {
     draft.nest.axes.resize(axes_before);

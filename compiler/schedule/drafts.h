@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "products.h"
 #include "root.h"
 
 namespace weft {
@@ -15,6 +16,7 @@ struct Draft {
   int rank = 0;                                        // the most axes of a node
   std::uint64_t carried = 0;                           // axes of recurrences
   AxisUses uses;                                       // by axis
+  std::optional<Product> product;                      // of matrices, if a node is one
   std::set<std::pair<int, int>> nested;                // (a, b): a runs outside b, for a recurrence over both
   std::map<std::pair<NodeId, int>, int> array_axes;    // (array, dimension) -> nest axis, from the first access
 };
@@ -46,6 +48,7 @@ class Drafts {
   bool holds_up_scan(const Draft& draft, NodeId reader, NodeId scan, const std::vector<int>& axes) const;
   bool holds_up_scan(NodeId id, int nest) const;
   bool runs_one_by_one(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
+  bool is_other_product(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
   bool refuse(NodeId id, Refusal Parting::*of, Refusal why);
   void admit(NodeId id, int draft, std::vector<int> axes, std::uint64_t roots);

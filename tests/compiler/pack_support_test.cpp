@@ -1,4 +1,4 @@
-// Packed operands: every element where its slot has it, whatever its size and however the array lies; nothing beside them is touched.
+// Packed operands: every element where its slot has it, whatever its size and however the array lies; zeros behind them, and nothing else is touched.
 #include <numeric>
 
 #include <weft/accumulator.h>
@@ -20,6 +20,7 @@ template <class T> void check(Index count, Index row, Index stride, Index row_st
   std::vector<T> array(static_cast<std::size_t>(count * std::abs(stride) + row * std::abs(row_stride) + 1)), packed(static_cast<std::size_t>(fold_slots * of_slot * elements_of_pitch + 16), untouched);
   std::iota(array.begin(), array.end(), T(100));
   std::vector<T> expected = packed;
+  for (Index k = 0; k < fold_slots * of_slot; ++k) std::fill_n(expected.begin() + k * elements_of_pitch + row, elements_of_pitch - row, T(0));
   const T* first = array.data() - behind;
   for (Index k = 0; k < count; ++k)
     for (Index column = 0; column < row; ++column) expected[static_cast<std::size_t>((k % fold_slots * of_slot + k / fold_slots) * elements_of_pitch + column)] = first[k * stride + column * row_stride];

@@ -1,0 +1,92 @@
+#include "products.h"
+
+#include <algorithm>
+
+#include "cost_model.h"
+
+namespace weft {
+
+namespace {
+
+bool has(const std::vector<int>& axes, int axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+
+std::vector<int> bound(std::vector<int> axes) {
+  std::erase(axes, -1);
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+// Whether what an elementwise node reads has its elements only together, as x and y have those of (x[i,k] - y[k,j])^2.
+bool is_joined(const Graph& graph, NodeId id, int levels) {
+  const Node& node = graph.node(id);
+  const auto is_long = [](const Extent& extent) { return !extent.is(1); };
+  const auto domain = std::count_if(node.domain.begin(), node.domain.end(), is_long);
+  for (int k = 0; k < graph.arity(id); ++k) {
+    const AxisMap& map = graph.map(id, k);
+    const auto read = std::count_if(map.begin(), map.end(), [&](const AxisRef& ref) { return ref.axis >= 0 && is_long(node.domain[static_cast<std::size_t>(ref.axis)]); });
+    if (read < domain) continue;
+    const NodeId operand = graph.operand(id, k);
+    const Node& made = graph.node(operand);
+    if (levels == 0 || made.kind != Kind::apply || made.mode != Mode::broadcast || !is_joined(graph, operand, levels - 1)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, Index least) {
+  constexpr int levels = 3;             // of nodes that are looked at
+  const Node& node = graph.node(id);
+  if (node.kind != Kind::apply || node.mode != Mode::accumulate || (node.dtype != f32 && node.dtype != f64) || !is_ordered(node.accumulator, node.dtype)) return {};
+  const auto end_of_kept = axes.begin() + node.kept;
+  const std::vector<int> kept = bound({axes.begin(), end_of_kept}), folded = bound({end_of_kept, axes.end()});
+  const auto with = [&](Index elements) { return std::count_if(kept.begin(), kept.end(), [&](int axis) { return nest_axes[static_cast<std::size_t>(axis)].hint >= elements; }); };
+  if (folded.size() != 1 || nest_axes[static_cast<std::size_t>(folded[0])].hint < fold_slots || with(fold_slots) < 1 || with(least) < 2 || !is_joined(graph, id, levels)) return {};
+  return Product{folded[0], kept};
+}
+
+SharedOperands::SharedOperands(const Graph& graph, const Nest& nest) : axes_(nest.axes) {
+  Product found;
+  for (const Placed& placed : nest.nodes) {
+    if (graph.node(placed.node).kind != Kind::apply) return;
+    const auto product = product_of(graph, placed.node, placed.axes, nest.axes, rows_that_share);
+    if (!product) continue;
+    if (found.sums >= 0 && found != *product) return;
+    found = *product;
+  }
+  if (found.sums < 0) return;
+  int instructions = 0;
+  for (const Placed& placed : nest.nodes)
+    if (has(placed.axes, found.sums)) instructions += node_cost(graph.node(placed.node)) + static_cast<int>(graph.arity(placed.node));
+  if (instructions <= small_body) product_ = found;
+}
+
+// The axis of the rows that share the operand, if it is one; else -1.
+int SharedOperands::rows_for(const Placed& placed, const AxisMap& map, int lanes) const {
+  if (product_.sums < 0 || !has(product_.kept, lanes)) return -1;
+  std::vector<int> axes;
+  for (const AxisRef& ref : map)
+    if (ref.axis >= 0) axes.push_back(placed.axes[static_cast<std::size_t>(ref.axis)]);
+  if (!has(axes, lanes) || !has(axes, product_.sums)) return -1;
+  int rows = -1;
+  for (int axis : product_.kept)
+    if (axis != lanes && !has(axes, axis) && has(placed.axes, axis) && axes_[static_cast<std::size_t>(axis)].hint >= rows_that_share) rows = axis;
+  return rows;
+}
+
+Index SharedOperands::rows_of(const Placed& placed, const AxisMap& map, int lanes) const {
+  const int rows = rows_for(placed, map, lanes);
+  return rows < 0 ? 0 : axes_[static_cast<std::size_t>(rows)].hint;
+}
+
+SharedOperands::Loops SharedOperands::loops(const Graph& graph, const Nest& nest, int lanes) const {
+  Loops found;
+  for (const Placed& placed : nest.nodes)
+    for (int k = 0; k < graph.arity(placed.node); ++k) {
+      if (nest.find(graph.operand(placed.node, k))) continue;
+      if (const int rows = rows_for(placed, graph.map(placed.node, k), lanes); rows >= 0) found = {rows, product_.sums};
+    }
+  return found;
+}
+
+}  // namespace weft

@@ -1,0 +1,39 @@
+// Products of matrices and what is like them: rows of sums that share operands. Of sum over k of x[i,k] * y[k,j] the rows i all read y. Where
+// a vector loop runs along j, such an operand is packed for many rows, in whatever order it lies, and read by blocks of them
+// (program/register_block.cpp).
+#pragma once
+#include <optional>
+
+#include "schedule.h"
+
+namespace weft {
+
+// A float sum or product over one long axis, which keeps two or more: a long one, and another of at least so many elements. None of its operands
+// has them all.
+struct Product {
+  int sums = -1;                        // the nest axis that is folded
+  std::vector<int> kept;                // and those that are not, in order
+  friend bool operator==(const Product&, const Product&) = default;
+};
+// Of a node over these axes of a nest; axes[d] is the one of domain axis d, or -1.
+std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, Index least);
+
+class SharedOperands {
+ public:
+  SharedOperands(const Graph& graph, const Nest& nest);
+  // How many rows share the operand of this map, of a node of the nest, if it is one; else 0.
+  Index rows_of(const Placed& placed, const AxisMap& map, int lanes) const;
+  // If the nest has some along these vectors: the loops over its rows and over its sums, which are to be the last ones outside the vectors.
+  struct Loops {
+    int rows = -1, sums = -1;
+  };
+  Loops loops(const Graph& graph, const Nest& nest, int lanes) const;
+
+ private:
+  int rows_for(const Placed& placed, const AxisMap& map, int lanes) const;
+
+  const std::vector<NestAxis>& axes_;
+  Product product_;                     // sums: -1 if it does not fit registers
+};
+
+}  // namespace weft
