@@ -241,7 +241,7 @@ Index KernelEmitter::emit_units(const Loop& root) {
     const Outer outer = outer_of(root);
     const Together how = together(root, outer);
     rest = emit_several(root, outer, how, {begin, end});
-    several = how == Together::tiles ? tile_elements(root, outer, past_caches()) : how == Together::squares ? lane_count : 1;
+    several = how == Together::tiles ? tile_elements(root, outer, past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;
   }
   for_range(rest, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;

@@ -19,6 +19,7 @@ void KernelEmitter::emit_register_blocks(const Loop& rows, Range range) {
   const RegisterBlock plan = *register_block(rows);
   const Loop& fold = std::get<Loop>(rows.body[plan.fold]);
   Block block{.rows = rows, .fold = fold, .lanes = *outer_of(fold).loops[0], .fold_at = plan.fold, .count = plan.rows, .panel = plan.vectors, .leaves = !relies_on_one_leaf(fold.var.axis)};
+  WEFT_ASSERT(jam_.empty(), "a block of sums among copies of a body");
   open_block(block, plan.packed);
   block.in_whole = relies_on_whole(block.lanes.var.axis, block.panel * lane_count);
   const bool packs_always = !block.in_whole || std::any_of(block.operands.begin(), block.operands.end(), [&](const BlockOperand& each) {
@@ -35,7 +36,7 @@ void KernelEmitter::emit_register_blocks(const Loop& rows, Range range) {
       for (std::size_t k = 0; k < plan.fold; ++k) emit_item(rows.body[k]);
       emit_items(rows, plan.fold + 1, rows.body.size());
     }, true);
-    row_shifts_.clear();
+    for (const Block::Sum& sum : block.sums) row_shifts_.erase(sum.fold->row);
     axis_index_[block.row_axis()] = nullptr;
   });
 }

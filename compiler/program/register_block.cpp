@@ -18,6 +18,13 @@ bool stores_to(const Loop& loop, int buffer) {
   });
 }
 
+std::ptrdiff_t loops_in(const Loop& loop) {
+  std::ptrdiff_t count = 0;
+  for (const Item& item : loop.body)
+    if (auto* inner = std::get_if<Loop>(&item)) count += 1 + loops_in(*inner);
+  return count;
+}
+
 bool is_value(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
 
 }  // namespace
@@ -60,7 +67,7 @@ std::optional<LoopChoices::RegisterBlock> LoopChoices::register_block(const Loop
   const auto first_loop = std::find_if_not(rows.body.begin(), rows.body.end(), is_value);
   if (std::any_of(rows.body.begin(), first_loop, [&](const Item& item) { auto* load = std::get_if<Load>(&item); return load && stores_to(rows, load->buffer); })) return {};
   const auto* fold = first_loop == rows.body.end() ? nullptr : std::get_if<Loop>(&*first_loop);
-  if (!fold || !fits_register_block(rows, *fold) || std::count_if(rows.body.begin(), rows.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }) > loops_per_piece || instructions_of(rows) > instructions_per_piece) return {};
+  if (!fold || !fits_register_block(rows, *fold) || loops_in(rows) > loops_per_piece || instructions_of(rows) > instructions_per_piece) return {};
   if (is_thin(*fold, outer_of(*fold))) return {};
   const Loop& lanes = *outer_of(*fold).loops[0];
   const auto hint = [&](const Loop& of) { return program_.axes[static_cast<std::size_t>(of.var.axis)].hint; };
