@@ -163,20 +163,25 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
 
   // emit_register_blocks.cpp
   struct Block;
+  struct BlockSum;
   void emit_register_blocks(const Loop& rows, Range range);
   void open_block(Block& block, Index rows);
   void emit_panel(Block& block, Value* index, Value* end);
   Value* row_of_block(const Block& block, Value* first, Index copy);
   void point_at_operands(Block& block, Value* first, Range along, Value* index);
+  void open_sums(Block& block);
   void emit_register_block(Block& block, Value* first, Range along, Value* index, const Masks& masks);
   void emit_sums_of_slot(Block& block, Value* slot, Range along, Value* index, const Masks& masks);
-  void keep_sums(Block& block, Value* first, Range along, Value* index);
+  void make_scalars(const Block& block, Value* element);
+  void add_to_sums(const Block& block, Value* index, const Masks& masks);
+  void keep_sums(const Block& block, Value* first, Range along, Value* index);
+  void store_sums(const Block& block, const BlockSum& sum, Value* first, Value* index, const std::function<Value*(std::size_t)>& sum_of);
   Value* position_in_row(const Block& block, Value* index);
 
   // emit_pack.cpp
   struct BlockOperand;
   Value* elements_of_slot(Range leaf);
-  Index packed_pitch(const Block& block, const BlockOperand& operand) const;
+  static Index packed_pitch(const Block& block, const BlockOperand& operand);
   void pack_operands(const Block& block, Range along, Value* index, Value* elements);
 
   // emit_tile.cpp

@@ -13,8 +13,8 @@ Value* KernelEmitter::elements_of_slot(Range leaf) {
 }
 
 // Bytes from one element of the vector loop to the next.
-Index KernelEmitter::packed_pitch(const Block& block, const BlockOperand& operand) const {
-  return block.panel * lane_count * static_cast<Index>(size_of(program_.buffers[static_cast<std::size_t>(operand.load->buffer)].dtype));
+Index KernelEmitter::packed_pitch(const Block& block, const BlockOperand& operand) {
+  return block.panel * lane_count * static_cast<Index>(size_of(operand.dtype));
 }
 
 void KernelEmitter::pack_operands(const Block& block, Range along, Value* index, Value* elements) {
@@ -24,12 +24,11 @@ void KernelEmitter::pack_operands(const Block& block, Range along, Value* index,
     for (const BlockOperand& operand : block.operands) {
       if (!operand.packed) continue;
       const Load& load = *operand.load;
-      const std::size_t bytes = size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype);
       const std::vector<Value*> arguments{operand.packed, number(packed_pitch(block, operand)), address(load.buffer, load.at), b_.CreateSub(along.end, along.begin),
                                           stride_along(load.buffer, load.at, block.fold.var.axis), elements, stride_along(load.buffer, load.at, block.lanes.var.axis)};
       std::vector<llvm::Type*> types;
       for (Value* argument : arguments) types.push_back(argument->getType());
-      b_.CreateCall(module_.getOrInsertFunction(pack_symbol(bytes), llvm::FunctionType::get(b_.getVoidTy(), types, false)), arguments);
+      b_.CreateCall(module_.getOrInsertFunction(pack_symbol(size_of(operand.dtype)), llvm::FunctionType::get(b_.getVoidTy(), types, false)), arguments);
     }
     axis_index_[block.fold_axis()] = axis_index_[static_cast<std::size_t>(block.lanes.var.axis)] = nullptr;
   });

@@ -18,10 +18,10 @@ using llvm::Value;
 void KernelEmitter::emit_register_blocks(const Loop& rows, Range range) {
   const RegisterBlock plan = *register_block(rows);
   const Loop& fold = std::get<Loop>(rows.body[plan.fold]);
-  Block block{.rows = rows, .fold = fold, .lanes = *outer_of(fold).loops[0], .fold_at = plan.fold, .count = plan.rows, .panel = plan.vectors, .leaves = !relies_on_one_leaf(fold.var.axis)};
+  Block block{.rows = rows, .fold = fold, .lanes = *outer_of(fold).loops[0], .fold_at = plan.fold, .count = plan.rows, .panel = plan.vectors, .leaves = !relies_on_one_leaf(fold.var.axis),
+              .in_whole = relies_on_whole(outer_of(fold).loops[0]->var.axis, plan.vectors * lane_count)};
   WEFT_ASSERT(jam_.empty(), "a block of sums among copies of a body");
   open_block(block, plan.packed);
-  block.in_whole = relies_on_whole(block.lanes.var.axis, block.panel * lane_count);
   const bool packs_always = !block.in_whole || std::any_of(block.operands.begin(), block.operands.end(), [&](const BlockOperand& each) {
     return each.packed && !lies_along(each.load->buffer, each.load->at, block.lanes.var.axis);
   });
@@ -66,7 +66,7 @@ void KernelEmitter::open_block(Block& block, Index rows) {
     if (!load) return;
     const Buffer& buffer = program_.buffers[static_cast<std::size_t>(load->buffer)];
     if (buffer.place == Place::index || buffer.place == Place::extent) return;
-    BlockOperand operand{&item, load, in_lanes, !depends_on(*load, block.rows.var.axis)};
+    BlockOperand operand{&item, load, buffer.dtype, in_lanes, !depends_on(*load, block.rows.var.axis)};
     if (in_lanes && is_packed(*load, block.rows, block.fold, block.lanes))
       operand.packed = reserve(fold_leaf * block.panel * lane_count * static_cast<Index>(size_of(buffer.dtype)));
     block.operands.push_back(operand);
@@ -115,8 +115,7 @@ void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, V
       if (operand.in_lanes) pointer.access = lane_access(load.buffer, load.at, block.lanes.var.axis);
       else pointer.access.base = address(load.buffer, load.at);
       if (operand.packed) {
-        const Index bytes = static_cast<Index>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype));
-        Value* packed = b_.CreateGEP(b_.getInt8Ty(), operand.packed, b_.CreateNeg(b_.CreateMul(index, number(bytes))));
+        Value* packed = b_.CreateGEP(b_.getInt8Ty(), operand.packed, b_.CreateNeg(b_.CreateMul(index, number(static_cast<Index>(size_of(operand.dtype))))));
         pointer.access.base = b_.CreateSelect(block.is_packed, packed, pointer.access.base);
         pointer.access.lane = StrideClass::unit;
         pointer.access.column = -1;
@@ -129,41 +128,39 @@ void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, V
   });
 }
 
+// Memory for the sums: by copy, sum and vector.
+void KernelEmitter::open_sums(Block& block) {
+  block.cells.clear();
+  for (Index copy = 0; copy < block.count; ++copy)
+    for (const Block::Sum& sum : block.sums)
+      for (Index step = 0; step < block.panel; ++step) {
+        llvm::Type* type = register_type(context_, sum.fold->dtype, lane_count);
+        block.cells.push_back({sum.fold, type, stack_cell(type, "sum"), stack_cell(llvm::ArrayType::get(type, slot_levels), "tree")});
+      }
+}
+
+// One block of results over a leaf. In pass p a slot is summed up and joins those before it: as many levels of the tree as p + 1 has zeros at its end.
 void KernelEmitter::emit_register_block(Block& block, Value* first, Range along, Value* index, const Masks& masks) {
   as_copies({.tiled_by = block.rows.var.axis, .down_columns = true, .in_registers = true}, [&] {
     point_at_operands(block, first, along, index);
-    const int steps = static_cast<int>(block.panel);
-    note_code(block.lanes, steps, false);
+    note_code(block.lanes, static_cast<int>(block.panel), false);
     estimated_.clear();
-    block.cells.clear();
-    std::vector<llvm::Type*> types;
-    std::vector<const Fold*> folds;
-    for (Index copy = 0; copy < block.count; ++copy)
-      for (const Block::Sum& sum : block.sums)
-        for (int step = 0; step < steps; ++step) {
-          types.push_back(register_type(context_, sum.fold->dtype, lane_count));
-          folds.push_back(sum.fold);
-          block.cells.push_back(stack_cell(types.back(), "sum"));
-        }
-    const std::size_t cells = block.cells.size();
-    std::vector<llvm::AllocaInst*> tree;
-    for (llvm::Type* type : types) tree.push_back(stack_cell(llvm::ArrayType::get(type, slot_levels), "tree"));
-    const auto on_level = [&](std::size_t cell, Value* level) { return b_.CreateGEP(types[cell], tree[cell], level); };
+    open_sums(block);
+    const auto on_level = [&](const Block::Cell& cell, Value* level) { return b_.CreateGEP(cell.type, cell.tree, level); };
     for_range(number(0), number(fold_slots), 1, "pass", [&](Value* pass) {
-      for (std::size_t cell = 0; cell < cells; ++cell)
-        b_.CreateStore(constant_value(context_, unit(folds[cell]->accumulator, folds[cell]->dtype), lane_count), block.cells[cell]);
+      for (const Block::Cell& cell : block.cells) b_.CreateStore(constant_value(context_, unit(cell.fold->accumulator, cell.fold->dtype), lane_count), cell.sum);
       Value* slot = b_.CreateLShr(b_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, pass), number(64 - (slot_levels - 1)));
       emit_sums_of_slot(block, slot, along, index, masks);
       Value* full = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateAdd(pass, number(1)), b_.getTrue());
       for_range(number(0), full, 1, "level", [&](Value* level) {
-        for (std::size_t cell = 0; cell < cells; ++cell) {
-          Value *before = b_.CreateLoad(types[cell], on_level(cell, level)), *sum = b_.CreateLoad(types[cell], block.cells[cell]);
-          b_.CreateStore(emit_combine(b_, folds[cell]->accumulator, folds[cell]->dtype, before, sum), block.cells[cell]);
+        for (const Block::Cell& cell : block.cells) {
+          Value *before = b_.CreateLoad(cell.type, on_level(cell, level)), *sum = b_.CreateLoad(cell.type, cell.sum);
+          b_.CreateStore(emit_combine(b_, cell.fold->accumulator, cell.fold->dtype, before, sum), cell.sum);
         }
       });
-      for (std::size_t cell = 0; cell < cells; ++cell) b_.CreateStore(b_.CreateLoad(types[cell], block.cells[cell]), on_level(cell, full));
+      for (const Block::Cell& cell : block.cells) b_.CreateStore(b_.CreateLoad(cell.type, cell.sum), on_level(cell, full));
     }, true);
-    for (std::size_t cell = 0; cell < cells; ++cell) b_.CreateStore(b_.CreateLoad(types[cell], on_level(cell, number(slot_levels - 1))), block.cells[cell]);
+    for (const Block::Cell& cell : block.cells) b_.CreateStore(b_.CreateLoad(cell.type, on_level(cell, number(slot_levels - 1))), cell.sum);
     jam_.clear();
     keep_sums(block, first, along, index);
   });
@@ -172,106 +169,105 @@ void KernelEmitter::emit_register_block(Block& block, Value* first, Range along,
 
 // The elements of one slot in a leaf.
 void KernelEmitter::emit_sums_of_slot(Block& block, Value* slot, Range along, Value* index, const Masks& masks) {
-  const int steps = static_cast<int>(block.panel);
   for (const Block::Pointer& pointer : block.pointers)
     b_.CreateStore(b_.CreateGEP(b_.getInt8Ty(), pointer.access.base, b_.CreateMul(slot, pointer.slot_stride)), pointer.place);
   for_range(b_.CreateAdd(along.begin, slot), along.end, fold_slots, "down", [&](Value* element) {
-    std::map<const Block::Pointer*, Value*> places;
-    for (const Block::Pointer& pointer : block.pointers) places[&pointer] = b_.CreateLoad(b_.getPtrTy(), pointer.place);
-    const auto pointers_of = [&](std::size_t copy, bool in_lanes, const auto& take) {
-      for (const Block::Pointer& pointer : block.pointers)
-        if ((pointer.copy == copy || pointer.operand->is_shared) && pointer.operand->in_lanes == in_lanes) take(pointer);
-    };
-    std::map<const void*, Value*> shared;         // scalars
+    for (Block::Pointer& pointer : block.pointers) pointer.here = b_.CreateLoad(b_.getPtrTy(), pointer.place);
+    make_scalars(block, element);
+    add_to_sums(block, index, masks);
+    for (const Block::Pointer& pointer : block.pointers) b_.CreateStore(b_.CreateGEP(b_.getInt8Ty(), pointer.here, pointer.stride), pointer.place);
+  });
+}
+
+// What an element of the fold has once for each row, or for all.
+void KernelEmitter::make_scalars(const Block& block, Value* element) {
+  std::map<const Item*, Value*> loaded;
+  each_copy([&] {
+    axis_index_[block.fold_axis()] = element;
+    spread_.clear();
+    divisors_.clear();
+    for (const Block::Pointer& pointer : block.pointers) {
+      if (!pointer.is_of(jam_copy_, false)) continue;
+      const BlockOperand& operand = *pointer.operand;
+      if (!operand.is_shared || jam_copy_ == 0)
+        loaded[operand.item] = from_memory(b_.CreateAlignedLoad(memory_type(context_, operand.dtype, 1), pointer.here, llvm::Align(size_of(operand.dtype))), operand.dtype);
+      scalars_[static_cast<std::size_t>(operand.load->result)] = loaded.at(operand.item);
+    }
+    for (const Item& item : block.fold.body)
+      if (!loaded.contains(&item) && !std::holds_alternative<Loop>(item)) emit_item(item);
+  });
+}
+
+// One element of the fold, all rows and vectors of the block.
+void KernelEmitter::add_to_sums(const Block& block, Value* index, const Masks& masks) {
+  const int steps = static_cast<int>(block.panel);
+  around_lanes([&] {
+    for (const Block::Pointer& pointer : block.pointers) {
+      const BlockOperand& operand = *pointer.operand;
+      if (!operand.in_lanes || !operand.is_shared) continue;
+      LaneAccess access = pointer.access;
+      access.base = pointer.here;
+      for (int step = 0; step < steps; ++step) repeated_[{operand.item, step}] = lane_load(access, operand.dtype, index, step, operand.packed ? nullptr : mask_of(masks, step));
+    }
+    auto cell = block.cells.begin();
     each_copy([&] {
-      axis_index_[block.fold_axis()] = element;
-      spread_.clear();
-      divisors_.clear();
-      pointers_of(jam_copy_, false, [&](const Block::Pointer& pointer) {
-        const DType dtype = program_.buffers[static_cast<std::size_t>(pointer.operand->load->buffer)].dtype;
-        Value*& once = shared[pointer.operand->item];
-        Value* value = pointer.operand->is_shared ? once : nullptr;
-        if (!value) once = value = from_memory(b_.CreateAlignedLoad(memory_type(context_, dtype, 1), places.at(&pointer), llvm::Align(size_of(dtype))), dtype);
-        scalars_[static_cast<std::size_t>(pointer.operand->load->result)] = value;
-      });
-      for (const Item& item : block.fold.body) {
-        const auto* load = std::get_if<Load>(&item);
-        const bool is_loaded = load && std::any_of(block.operands.begin(), block.operands.end(), [&](const BlockOperand& each) { return each.item == &item; });
-        if (!is_loaded && !std::holds_alternative<Loop>(item)) emit_item(item);
-      }
-    });
-    around_lanes([&] {
       for (const Block::Pointer& pointer : block.pointers) {
-        if (!pointer.operand->in_lanes || !pointer.operand->is_shared) continue;
-        LaneAccess access = pointer.access;
-        access.base = places.at(&pointer);
-        for (int step = 0; step < steps; ++step)
-          repeated_[{pointer.operand->item, step}] = lane_load(access, program_.buffers[static_cast<std::size_t>(pointer.operand->load->buffer)].dtype, index, step,
-                                                               pointer.operand->packed ? nullptr : mask_of(masks, step));
+        if (!pointer.is_of(jam_copy_, true)) continue;
+        LaneAccess& access = accesses_[pointer.operand->item] = pointer.access;
+        access.base = pointer.here;
       }
-      std::size_t cell = 0;
-      each_copy([&] {
-        pointers_of(jam_copy_, true, [&](const Block::Pointer& pointer) {
-          LaneAccess& access = accesses_[pointer.operand->item] = pointer.access;
-          access.base = places.at(&pointer);
-        });
-        emit_lane_items(block.lanes, index, steps, masks);
-        for (const Block::Sum& sum : block.sums)
-          for (int step = 0; step < steps; ++step, ++cell) {
-            auto* at = block.cells[cell];
-            Value *value = pack(sum.item->value, step), *factor = sum.item->factor ? pack(*sum.item->factor, step) : nullptr;
-            b_.CreateStore(accumulated(*sum.fold, b_.CreateLoad(at->getAllocatedType(), at), value, factor), at);
-          }
-      });
-      repeated_.clear();
+      emit_lane_items(block.lanes, index, steps, masks);
+      for (const Block::Sum& sum : block.sums)
+        for (int step = 0; step < steps; ++step, ++cell) {
+          Value *value = pack(sum.item->value, step), *factor = sum.item->factor ? pack(*sum.item->factor, step) : nullptr;
+          b_.CreateStore(accumulated(*sum.fold, b_.CreateLoad(cell->type, cell->sum), value, factor), cell->sum);
+        }
     });
-    for (const Block::Pointer& pointer : block.pointers)
-      b_.CreateStore(b_.CreateGEP(b_.getInt8Ty(), places.at(&pointer), pointer.stride), pointer.place);
+    repeated_.clear();
   });
 }
 
 // The sums of a leaf go to the rows of results, perhaps by way of the tree over leaves.
-void KernelEmitter::keep_sums(Block& block, Value* first, Range along, Value* index) {
-  const Range all = range_of(block.fold.var.axis);
-  const bool is_some = relies_on_some(block.fold.var.axis);
-  Value* several = block.leaves ? b_.CreateICmpSGT(all.end, number(fold_leaf)) : nullptr;
-  Value* last = block.leaves ? b_.CreateICmpSGE(along.end, all.end) : nullptr;
-  const int steps = static_cast<int>(block.panel);
-  std::size_t number_of_sum = 0;
-  for (const Block::Sum& sum : block.sums) {
-    const Index bytes = static_cast<Index>(size_of(sum.fold->dtype)), vector = lane_count * bytes;
+void KernelEmitter::keep_sums(const Block& block, Value* first, Range along, Value* index) {
+  const auto steps = static_cast<std::size_t>(block.panel), vectors = static_cast<std::size_t>(block.count) * steps;
+  Value* end = range_of(block.fold.var.axis).end;
+  Value *several = block.leaves ? b_.CreateICmpSGT(end, number(fold_leaf)) : nullptr, *last = block.leaves ? b_.CreateICmpSGE(along.end, end) : nullptr;
+  for (std::size_t k = 0; k < block.sums.size(); ++k) {
+    const Block::Sum& sum = block.sums[k];
     llvm::Type* type = register_type(context_, sum.fold->dtype, lane_count);
-    std::vector<llvm::AllocaInst*> cells;
-    for (Index copy = 0; copy < block.count; ++copy)
-      for (int step = 0; step < steps; ++step)
-        cells.push_back(block.cells[(static_cast<std::size_t>(copy) * block.sums.size() + number_of_sum) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(step)]);
-    ++number_of_sum;
-    const auto to_rows = [&](const auto& value_of) {
-      for (std::size_t k = 0; k < cells.size(); ++k) {
-        const auto copy = static_cast<Index>(k) / steps, step = static_cast<Index>(k) % steps;
-        Value* value = value_of(k);
-        if (!is_some && sum.fold->accumulator == AccumulatorId::sum)      // over nothing: +0, not the unit -0
-          value = b_.CreateSelect(b_.CreateICmpSLE(all.end, all.begin), constant_value(context_, Scalar::of(sum.fold->dtype, 0.0), lane_count), value);
-        Value* at = b_.CreateGEP(b_.getInt8Ty(), sum.memory, b_.CreateMul(b_.CreateSub(row_of_block(block, first, copy), block.together.begin), sum.pitch));
-        at = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateMul(position_in_row(block, index), number(bytes)));
-        b_.CreateAlignedStore(value, b_.CreateConstGEP1_64(b_.getInt8Ty(), at, static_cast<std::uint64_t>(step * vector)), llvm::Align(static_cast<std::uint64_t>(bytes)));
-      }
-    };
-    const auto cell_value = [&](std::size_t k) { return b_.CreateLoad(type, cells[k]); };
+    const auto sum_of = [&](std::size_t vector) { return b_.CreateLoad(type, block.cells[(vector / steps * block.sums.size() + k) * steps + vector % steps].sum); };
     if (!block.leaves) {
-      to_rows(cell_value);
+      store_sums(block, sum, first, index, sum_of);
       continue;
     }
-    Value* stack = b_.CreateGEP(b_.getInt8Ty(), sum.stack, b_.CreateMul(b_.CreateSub(first, block.together.begin), number(block.panel * vector * fold_stack_rows)));
-    auto* tile = stack_cell(llvm::ArrayType::get(type, cells.size()), "leaf");
-    Value* count = number(static_cast<Index>(cells.size()) * lane_count);
-    Value* leaf = b_.CreateLShr(along.begin, number(std::countr_zero(static_cast<std::uint64_t>(fold_leaf))));
-    for (std::size_t k = 0; k < cells.size(); ++k) b_.CreateStore(cell_value(k), b_.CreateConstGEP1_64(type, tile, k));
+    const Index bytes_of_row = block.panel * lane_count * static_cast<Index>(size_of(sum.fold->dtype));
+    Value* stack = b_.CreateGEP(b_.getInt8Ty(), sum.stack, b_.CreateMul(b_.CreateSub(first, block.together.begin), number(bytes_of_row * fold_stack_rows)));
+    auto* tile = stack_cell(llvm::ArrayType::get(type, vectors), "leaf");
+    Value *count = number(static_cast<Index>(vectors) * lane_count), *leaf = b_.CreateUDiv(along.begin, number(fold_leaf));
+    for (std::size_t vector = 0; vector < vectors; ++vector) b_.CreateStore(sum_of(vector), b_.CreateConstGEP1_64(type, tile, vector));
     if_then(several, "push", [&] { call_support(FoldSupport::push, *sum.fold, {stack, tile, count, leaf}); });
     if_then(last, "last", [&] {
       if_then(several, "finish", [&] { call_support(FoldSupport::finish, *sum.fold, {stack, tile, count, b_.CreateAdd(leaf, number(1))}); });
-      to_rows([&](std::size_t k) { return b_.CreateLoad(type, b_.CreateConstGEP1_64(type, tile, k)); });
+      store_sums(block, sum, first, index, [&](std::size_t vector) { return b_.CreateLoad(type, b_.CreateConstGEP1_64(type, tile, vector)); });
     });
+  }
+}
+
+// sum_of(vector), row by row. Over nothing: +0, not the unit -0.
+void KernelEmitter::store_sums(const Block& block, const Block::Sum& sum, Value* first, Value* index, const std::function<Value*(std::size_t)>& sum_of) {
+  const Index bytes = static_cast<Index>(size_of(sum.fold->dtype));
+  const Range all = range_of(block.fold.var.axis);
+  const bool perhaps_nothing = sum.fold->accumulator == AccumulatorId::sum && !relies_on_some(block.fold.var.axis);
+  Value* nothing = perhaps_nothing ? b_.CreateICmpSLE(all.end, all.begin) : nullptr;
+  for (Index copy = 0; copy < block.count; ++copy) {
+    Value* row = b_.CreateSub(row_of_block(block, first, copy), block.together.begin);
+    Value* offset = b_.CreateAdd(b_.CreateMul(row, sum.pitch), b_.CreateMul(position_in_row(block, index), number(bytes)));
+    Value* at = b_.CreateGEP(b_.getInt8Ty(), sum.memory, offset);
+    for (Index step = 0; step < block.panel; ++step) {
+      Value* value = sum_of(static_cast<std::size_t>(copy * block.panel + step));
+      if (nothing) value = b_.CreateSelect(nothing, constant_value(context_, Scalar::of(sum.fold->dtype, 0.0), lane_count), value);
+      b_.CreateAlignedStore(value, b_.CreateConstGEP1_64(b_.getInt8Ty(), at, static_cast<std::uint64_t>(step * lane_count * bytes)), llvm::Align(static_cast<std::uint64_t>(bytes)));
+    }
   }
 }
 

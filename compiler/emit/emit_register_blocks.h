@@ -1,45 +1,58 @@
-// What is known of a block of sums in registers while it is emitted.
+// What is known of blocks of sums in registers while they are emitted.
 #pragma once
 #include "emit_kernel.h"
 
 namespace weft {
 
-inline constexpr int slot_levels = 5;           // of the tree over sixteen slots: partial sums of 1, 2, 4 and 8 of them, and all
+inline constexpr int slot_levels = 5;   // of the tree over sixteen slots: partial sums of 1, 2, 4 and 8 of them, and all
 static_assert(fold_slots == 1 << (slot_levels - 1));
 
-struct KernelEmitter::BlockOperand {                      // a load, and where its pointer goes
+// A load.
+struct KernelEmitter::BlockOperand {
   const Item* item;
   const Load* load;
-  bool in_lanes, is_shared;           // is_shared: by all rows
-  Value* packed = nullptr;            // where it is packed, if it may be
+  DType dtype;
+  bool in_lanes, is_shared;             // is_shared: by all rows
+  Value* packed = nullptr;              // where it is packed, if it may be
+};
+
+struct KernelEmitter::BlockSum {
+  const Accumulate* item;
+  const Fold* fold;
+  Value *memory, *pitch;                // the rows of results, bytes from one to the next
+  Value* stack;                         // of the trees over leaves: one for each block of a panel
 };
 
 struct KernelEmitter::Block {
-  struct Sum {
-    const Accumulate* item;
+  using Sum = BlockSum;
+  struct Cell {                         // a sum in a register
     const Fold* fold;
-    Value *memory, *pitch;              // the rows of results, bytes from one to the next
-    Value* stack;                       // of the trees over leaves: one for each block of a panel
+    llvm::Type* type;
+    llvm::AllocaInst *sum, *tree;       // tree: a partial sum for each level
   };
-  struct Pointer {
+  struct Pointer {                      // where an operand is read, for one row or for all
     const BlockOperand* operand;
     std::size_t copy;
     LaneAccess access;                  // at the leaf's first element
     Value *slot_stride, *stride;        // to the first element of the next slot, to the next element of a slot
-    llvm::AllocaInst* place;
+    llvm::AllocaInst* place;            // now
+    Value* here = nullptr;              // at the current element
+    bool is_of(std::size_t row, bool lanes) const { return (copy == row || operand->is_shared) && operand->in_lanes == lanes; }
   };
+
   const Loop &rows, &fold, &lanes;
   std::size_t fold_at;                  // in the body of the rows
   Index count;                          // rows of a block
   Index panel;                          // vectors of a block
   bool leaves;                          // perhaps several
-  bool in_whole = false;                // the vector loop has whole steps
+  bool in_whole;                        // the vector loop has whole steps
   std::vector<Sum> sums = {};
   std::vector<BlockOperand> operands = {};
   Range together = {};                  // rows whose operands are packed together
   Value* is_packed = nullptr;
   std::vector<Pointer> pointers = {};
-  std::vector<llvm::AllocaInst*> cells = {};  // of the sums: by copy, sum and vector
+  std::vector<Cell> cells = {};         // by copy, sum and vector
+
   std::size_t row_axis() const { return static_cast<std::size_t>(rows.var.axis); }
   std::size_t fold_axis() const { return static_cast<std::size_t>(fold.var.axis); }
 };

@@ -118,6 +118,7 @@ class LoopChoices {
   bool is_rows(const Loop& loop, const Outer& outer) const;
   bool is_columns(const Loop& loop, const Outer& outer) const;
   bool fits_register_block(const Loop& rows, const Loop& fold) const;
+  std::optional<std::size_t> sums_of_rows(const Loop& rows) const;
 };
 
 }  // namespace weft

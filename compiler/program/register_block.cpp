@@ -62,25 +62,39 @@ bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const 
          std::all_of(lanes.body.begin(), lanes.body.end(), fits_load);
 }
 
-std::optional<LoopChoices::RegisterBlock> LoopChoices::register_block(const Loop& rows) const {
+// The first loop of the rows, after values that it may use: which item it is.
+std::optional<std::size_t> LoopChoices::sums_of_rows(const Loop& rows) const {
   if ((rows.mark != Mark::serial && rows.mark != Mark::units) || rows.var.part != Part::element || program_.block > 0) return {};
-  const auto first_loop = std::find_if_not(rows.body.begin(), rows.body.end(), is_value);
-  if (std::any_of(rows.body.begin(), first_loop, [&](const Item& item) { auto* load = std::get_if<Load>(&item); return load && stores_to(rows, load->buffer); })) return {};
-  const auto* fold = first_loop == rows.body.end() ? nullptr : std::get_if<Loop>(&*first_loop);
+  const auto first = std::find_if_not(rows.body.begin(), rows.body.end(), is_value);
+  const auto changes = [&](const Item& item) {
+    auto* load = std::get_if<Load>(&item);
+    return load && stores_to(rows, load->buffer);
+  };
+  if (first == rows.body.end() || std::any_of(rows.body.begin(), first, changes)) return {};
+  const auto* fold = std::get_if<Loop>(&*first);
+  // Rows that would be cut into functions of their own are left alone (emit_outline.cpp).
   if (!fold || !fits_register_block(rows, *fold) || loops_in(rows) > loops_per_piece || instructions_of(rows) > instructions_per_piece) return {};
   if (is_thin(*fold, outer_of(*fold))) return {};
-  const Loop& lanes = *outer_of(*fold).loops[0];
+  return static_cast<std::size_t>(first - rows.body.begin());
+}
+
+std::optional<LoopChoices::RegisterBlock> LoopChoices::register_block(const Loop& rows) const {
+  const auto at = sums_of_rows(rows);
+  if (!at) return {};
+  const Loop& fold = std::get<Loop>(rows.body[*at]);
+  const Loop& lanes = *outer_of(fold).loops[0];
+  const auto shared = [&](const Item& item) {
+    auto* load = std::get_if<Load>(&item);
+    return load && is_packed(*load, rows, fold, lanes);
+  };
   const auto hint = [&](const Loop& of) { return program_.axes[static_cast<std::size_t>(of.var.axis)].hint; };
-  const int each = registers_of(std::max(size_of(f32), widest_of(lanes))), sums = static_cast<int>(fold->folds.size());
-  RegisterBlock block{.fold = static_cast<std::size_t>(first_loop - rows.body.begin())};
+  const int each = registers_of(std::max(size_of(f32), widest_of(lanes))), sums = static_cast<int>(fold.folds.size());
+  RegisterBlock block{.fold = *at};
   block.vectors = vectors_of_register_block(registers() / 8 / (each * sums), (hint(lanes) + lane_count - 1) / lane_count);
   block.rows = rows_of_register_block(registers(), block.vectors * each, sums);
   block.packed = rows_packed(hint(lanes) * sums * static_cast<Index>(widest_of(lanes)), block.rows);
-  const bool shares = std::any_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) {
-    auto* load = std::get_if<Load>(&item);
-    return load && is_packed(*load, rows, *fold, lanes);
-  });
-  return shares && block.rows > 1 && hint(rows) >= block.rows && hint(*fold) >= fold_slots ? std::optional(block) : std::nullopt;
+  const bool pays = block.rows > 1 && hint(rows) >= block.rows && hint(fold) >= fold_slots;
+  return pays && std::any_of(lanes.body.begin(), lanes.body.end(), shared) ? std::optional(block) : std::nullopt;
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 //            --neighbours [--filter=TEXT] [--csv] [--threads=N]   each family of workloads beside itself with other extents, dtypes and
 //                                      layouts, N threads (1): time for each byte, the worst first; --csv: in the order they are measured
 //            --everyday [--filter=TEXT] [--csv] [--threads=N]     what the table does not have, each beside a copy of as many bytes
+//            --products [--filter=TEXT] [--csv] [--threads=N]     products of matrices, GFLOP/s beside Eigen's
 // weft_bench                           the same contestants as Google Benchmark's own benchmarks, with its flags
 #include <algorithm>
 #include <chrono>
@@ -20,6 +21,7 @@
 #include "everyday.h"
 #include "hand.h"
 #include "neighbours.h"
+#include "products.h"
 #include "race.h"
 #include "workload.h"
 
@@ -191,7 +193,7 @@ void register_all() {
 }  // namespace bench
 
 int main(int count, char** words) {
-  bool table = false, csv = false, neighbours = false, everyday = false;
+  bool table = false, csv = false, neighbours = false, everyday = false, products = false;
   int threads = 1;
   std::string filter, compared;
   for (int k = 1; k < count; ++k) {
@@ -200,10 +202,12 @@ int main(int count, char** words) {
     if (word == "--csv") csv = true;
     if (word == "--neighbours") neighbours = true;
     if (word == "--everyday") everyday = true;
+    if (word == "--products") products = true;
     if (word.starts_with("--threads=")) threads = std::atoi(words[k] + 10);
     if (word.starts_with("--filter=")) filter = word.substr(9);
     if (word.starts_with("--compare=")) compared = word.substr(10);
   }
+  if (products) return bench::products(filter, csv, threads);
   if (everyday) return bench::everyday(filter, csv, threads);
   if (neighbours) return bench::neighbours(filter, csv, threads);
   if (table || csv || !compared.empty()) return bench::table(filter, csv, compared);
