@@ -62,7 +62,8 @@ template <class T> bool compare(const std::string& name, DType dtype, Form form,
   if (csv) std::printf("%s,%d,%.5g,%.5g,%.4g\n", name.c_str(), threads, flops / times[0] * 1e-9, flops / times[1] * 1e-9, times[1] / times[0]);
   else std::printf("| %s | %.1f | %.1f | %.2f |\n", name.c_str(), flops / times[0] * 1e-9, flops / times[1] * 1e-9, times[1] / times[0]);
   std::fflush(stdout);
-  const double allowed = static_cast<double>(Eigen::NumTraits<T>::epsilon()) * static_cast<double>(size.sums), apart = static_cast<double>((view<T>(out) - view<T>(eigens)).cwiseAbs().maxCoeff());
+  const auto largest = [](const auto& all) { return static_cast<double>(all.cwiseAbs().maxCoeff()); };
+  const double allowed = static_cast<double>(Eigen::NumTraits<T>::epsilon()) * static_cast<double>(size.sums) * largest(view<T>(eigens)), apart = largest(view<T>(out) - view<T>(eigens));
   if (apart <= allowed) return true;
   std::fprintf(stderr, "%s differs from Eigen by %g, allowed %g\n", name.c_str(), apart, allowed);
   return false;
