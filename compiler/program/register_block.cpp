@@ -1,5 +1,6 @@
 // Sums in rows, as x[i,k] * y[k,j] over k: which of them are made in blocks of registers, and how large a block is.
 #include <algorithm>
+#include <set>
 
 #include "code/features.h"
 #include "loop_choices.h"
@@ -27,6 +28,22 @@ std::ptrdiff_t loops_in(const Loop& loop) {
 
 bool is_value(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
 
+// What each panel of a row's vectors makes again, for every element of the fold: values of the row alone, and reciprocals of divisors.
+int made_again(const Loop& fold, const Loop& lanes) {
+  int cost = 0;
+  for (const Item& item : fold.body)
+    if (auto* compute = std::get_if<Compute>(&item)) cost += op_cost(compute->op);
+  std::set<int> made;
+  for (const Item& item : lanes.body) {
+    if (auto* load = std::get_if<Load>(&item)) made.insert(load->result);
+    auto* compute = std::get_if<Compute>(&item);
+    if (!compute) continue;
+    made.insert(compute->result);
+    if (compute->op == Op::divide && !compute->args[1].constant && !made.contains(compute->args[1].value)) cost += long_function;
+  }
+  return cost;
+}
+
 }  // namespace
 
 bool LoopChoices::depends_on(const Load& load, int axis) {
@@ -45,7 +62,8 @@ bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const 
   if (fold.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer || !outer.pure || program_.is_tiled(fold.var.axis)) return false;
   if (outer.folds_lanes || outer.folds_others || outer.stores || outer.scans || outer.scalars || outer.weight > small_body) return false;
   const Loop& lanes = *outer.loops[0];
-  if (std::get_if<Loop>(&fold.body.back()) != &lanes) return false;
+  constexpr int few = 8;                // instructions
+  if (std::get_if<Loop>(&fold.body.back()) != &lanes || made_again(fold, lanes) > few) return false;
   const auto fits_fold = [&](int number_of_fold) {
     const Fold& each = program_.folds[static_cast<std::size_t>(number_of_fold)];
     return each.ordered && (each.dtype == f32 || each.dtype == f64) && each.row_axes == std::vector<int>{lanes.var.axis};

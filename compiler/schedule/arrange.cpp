@@ -96,7 +96,8 @@ struct Costs {
       const auto a = static_cast<std::size_t>(along.axis);
       const double step = std::abs(static_cast<double>(along.step));
       stride[a] += step * std::sqrt(along.volume);
-      if (along.rows >= (is_known(along.known) ? rows_that_share : rows_that_share_across)) own[a].whole += packed_in_loads(is_known(along.known), along.rows) * along.volume;
+      const bool packs = is_known(along.known) ? along.rows >= rows_that_share : std::min(along.rows, nest.axes[a].hint) >= rows_that_share_across;
+      if (packs) own[a].whole += packed_in_loads(is_known(along.known), along.rows) * along.volume;
       else own[a].add(step, along.known, along.volume, beside_few);
     }
   }
@@ -234,7 +235,7 @@ void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedul
   } else {
     const bool folded = folds_axis(graph, nest, root);
     nest.vars.push_back({root, Part::tile});
-    nest.block = root == nest.lanes ? 0 : choose_block(graph, hints, schedule, folded, nest);
+    nest.block = root == nest.lanes || product.sums >= 0 ? 0 : choose_block(graph, hints, schedule, folded, nest);      // products have blocks of their own
     if (folded) nest.unit = fold_leaf;
     else if (nest.block > 0) nest.unit = nest.block;
     else if (root != nest.lanes) nest.vars.clear();

@@ -211,7 +211,7 @@ int rows_of_register_block(int registers, int registers_of_row, int sums) {
 }
 
 int vectors_of_register_block(int most, Index all) {
-  const auto cost = [&](int vectors) { return static_cast<double>((all + vectors - 1) / vectors) * (vectors + 0.25); };      // the rows' own operands are loaded once for all
+  const auto cost = [&](int vectors) { return static_cast<double>((all + vectors - 1) / vectors) * (vectors + 0.5); };      // the rows' own operands are loaded once for all
   int best = 1;
   for (int vectors = 2; vectors <= most; ++vectors)
     if (cost(vectors) <= cost(best)) best = vectors;

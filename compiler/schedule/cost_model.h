@@ -247,7 +247,7 @@ inline constexpr Index most_rows_packed = 128;
 Index rows_packed(Index row_bytes, Index rows_of_block);
 // Of such an operand: packed once for that many rows, and loaded once for four of them.
 constexpr double packed_in_loads(bool is_along, Index rows) { return 0.25 + (is_along ? 2 : 8) / static_cast<double>(rows < most_rows_packed ? rows : most_rows_packed); }
-inline constexpr Index rows_that_share = 4, rows_that_share_across = 16;     // what is transposed for fewer pays less than sums along vectors do
+inline constexpr Index rows_that_share = 4, rows_that_share_across = 32;     // what is transposed for fewer pays less than sums along vectors do
 
 inline constexpr Index most_tables = 4;          // of 256 bytes, four registers each
 inline constexpr Index table_entries = 256;

@@ -56,9 +56,13 @@ SharedOperands::SharedOperands(const Graph& graph, const Nest& nest) : axes_(nes
   }
   if (found.sums < 0) return;
   int instructions = 0;
-  for (const Placed& placed : nest.nodes)
-    if (has(placed.axes, found.sums)) instructions += node_cost(graph.node(placed.node)) + static_cast<int>(graph.arity(placed.node));
-  if (instructions <= small_body) product_ = found;
+  bool simple = true;                   // divisors and functions of the row would be made again for each panel (program/register_block.cpp)
+  for (const Placed& placed : nest.nodes) {
+    if (!has(placed.axes, found.sums)) continue;
+    simple &= node_cost(graph.node(placed.node)) == 1;
+    instructions += 1 + static_cast<int>(graph.arity(placed.node));
+  }
+  if (simple && instructions <= small_body) product_ = found;
 }
 
 // The axis of the rows that share the operand, if it is one; else -1.

@@ -254,3 +254,14 @@ TEST_CASE("tiles of eight: vectors of several registers, lines that stay") {
   CHECK(elements_of_tile(2, 8192) == 8);
   CHECK(elements_of_tile(2, 1 << 20) == 16);
 }
+
+TEST_CASE("blocks of sums in registers") {
+  CHECK(rows_of_register_block(32, 4, 1) == 4);          // four vectors of floats, 512 bits
+  CHECK(rows_of_register_block(16, 2, 1) == 4);          // one, 256 bits
+  CHECK(rows_of_register_block(16, 8, 1) == 1);          // one of f64, 128 bits
+  CHECK(vectors_of_register_block(4, 16) == 4);
+  CHECK(vectors_of_register_block(4, 5) == 3);
+  CHECK(vectors_of_register_block(4, 1) == 1);
+  CHECK(rows_packed(4096, 4) == 128);
+  CHECK(rows_packed(Index{1} << 30, 4) == 4);
+}

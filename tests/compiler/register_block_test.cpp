@@ -60,7 +60,7 @@ TEST_CASE("what the sums are of, and what becomes of them") {
     CAPTURE(lanes);
     Graph g;
     const Expr x = g.input("x", f32, {"i", "k"}), y = g.input("y", f32, {"k", "j"}), b = g.input("b", f32, {"j"}), c = g.input("c", f32, {"i"});
-    const Expr w = g.input("w", f32, {"i", "k"}), rows = expand_dims(x, 2), z = product(x, y);
+    const Expr w = g.input("w", f32, {"i", "k"}), m = g.input("m", f32, {"i", "k", "j"}), rows = expand_dims(x, 2), z = product(x, y);
     const Options options{.threads = 2, .lanes = lanes, .verify = true};
     const std::vector<std::vector<Expr>> all{
         {relu(z + b)},
@@ -74,13 +74,18 @@ TEST_CASE("what the sums are of, and what becomes of them") {
         {argmin(sum(square(rows - y), {1}), {1})},
         {sum(rows * y, {1}) * expand_dims(c, 1), sum(expand_dims(w, 2) * y, {1})},
         {product(x, y), mean(z, {0})},
+        {sum(rows * y * b, {1})},
+        {sum(rows * y + expand_dims(w, 2) * b, {1})},
+        {sum(rows * y * cast(iota(g, "j", i64), f32), {1})},
+        {sum(y / rows, {1}), sum(exp(rows) * y, {1})},
+        {sum(rows * y * m, {1})},
     };
     for (std::size_t k = 0; k < all.size(); ++k) {
       CAPTURE(k);
       const auto& outputs = all[k];
-      const Function f = compile(outputs, {x, y, b, c, w}, options);
+      const Function f = compile(outputs, {x, y, b, c, w, m}, options);
       for (const Dims& d : {Dims{50, 40, 70}, Dims{9, 130, 16}, Dims{31, 17, 129}})
-        same_bits(f, {uneven(f32, {d[0], d[1]}), near_one(f32, {d[1], d[2]}), uneven(f32, {d[2]}), uneven(f32, {d[0]}), near_one(f32, {d[0], d[1]})});
+        same_bits(f, {uneven(f32, {d[0], d[1]}), near_one(f32, {d[1], d[2]}), uneven(f32, {d[2]}), uneven(f32, {d[0]}), near_one(f32, {d[0], d[1]}), near_one(f32, {d[0], d[1], d[2]})});
     }
   }
 }
@@ -106,6 +111,44 @@ TEST_CASE("operands in any layout") {
         if (d[0] == 64 && (lanes != 4 || dtype == f32)) CHECK((in_registers(across) && in_registers(first) && in_registers(both)));
       }
     }
+}
+
+TEST_CASE("which rows of sums are made in registers") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"i", "k"}), y = g.input("y", f32, {"k", "j"}), t = g.input("t", f32, {"j", "k"}), rows = expand_dims(x, 2);
+  const auto compiled = [&](const std::vector<Expr>& outputs, const Dims& shape) {
+    const Function f = compile(outputs, {x, y, t}, {.threads = 1});
+    f({uneven(f32, {shape[0], shape[1]}), uneven(f32, {shape[1], shape[2]}), uneven(f32, {shape[2], shape[1]})});
+    return f;
+  };
+  const Expr across = sum(expand_dims(x, 1) * expand_dims(t, 0), {2});
+  CHECK(in_registers(compiled({product(x, y)}, {100, 64, 100})));
+  CHECK(in_registers(compiled({across}, {100, 64, 100})));
+  CHECK(in_registers(compiled({max(across, 1)}, {300, 64, 100})));                        // no blocks of rows beside them
+  CHECK_FALSE(in_registers(compiled({across}, {20, 64, 100})));                           // packed for too few rows
+  CHECK_FALSE(in_registers(compiled({product(x, y)}, {3, 64, 100})));
+  CHECK_FALSE(in_registers(compiled({sum(exp(rows) * y, {1})}, {100, 64, 100})));         // made again for each panel
+  CHECK_FALSE(in_registers(compiled({sum(y / rows, {1})}, {100, 64, 100})));
+  CHECK_FALSE(in_registers(compiled({sum(exp(rows * y), {1})}, {100, 64, 100})));         // too large a body
+  CHECK_FALSE(in_registers(compiled({max(rows * y, 1)}, {100, 64, 100})));                // no slots
+}
+
+TEST_CASE("two products have nests of their own") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"i", "k"}), y = g.input("y", f32, {"k", "j"}), w = g.input("w", f32, {"j", "l"});
+  const Function f = compile({product(softmax(product(x, y), 1), w)}, {x, y, w}, {.threads = 1});
+  same_bits(f, {uneven(f32, {100, 40}), near_one(f32, {40, 50}), near_one(f32, {50, 60})});
+  const std::string report = f.report();
+  CHECK(report.find("of two products of matrices") != std::string::npos);
+  CHECK(report.find("at once in registers", report.find("at once in registers") + 1) != std::string::npos);
+}
+
+TEST_CASE("batches are the root, not the rows of a product") {
+  Graph g;
+  const Expr x = g.input("x", f32, {8, 64, 40}), y = g.input("y", f32, {8, 50, 40});
+  const Function f = compile({sum(expand_dims(x, 2) * expand_dims(y, 1), {3})}, {x, y}, {.threads = 2});
+  same_bits(f, {uneven(f32, {8, 64, 40}), near_one(f32, {8, 50, 40})});
+  CHECK(in_registers(f));
 }
 
 TEST_CASE("vectors along a root in units, few rows of results") {
