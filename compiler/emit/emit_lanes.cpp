@@ -245,7 +245,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   note_code(loop, steps, bytes.has_value());
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
   Value* rest = range.begin;
-  const bool exact = !bytes && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
+  const bool exact = !bytes && (!runs_in_leaves(loop) || fold_leaf % stride == 0) && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
   if (!bytes && !exact && shares_body(loop)) return emit_shared_body(loop, range, steps);
   const bool past_caches = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& access) { return access.second.stream; });   // not with masks
   const bool once = !exact && loop.weight > (masks && !past_caches ? twice_emitted : masked_only);

@@ -62,7 +62,7 @@ int LoopChoices::interleave(const Loop& loop) const {
           repetition = std::lcm(repetition, static_cast<int>(s.period / std::gcd(s.period, Index{lane_count})));
   if (repetition > 1) return whole_repetitions(wanted, repetition);
   const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
-  return extent.is_number() && !program_.is_tiled(loop.var.axis) ? equal_parts(wanted, extent.constant() / lane_count) : wanted;
+  return extent.is_number() && !program_.is_tiled(loop.var.axis) && !runs_in_leaves(loop) ? equal_parts(wanted, extent.constant() / lane_count) : wanted;
 }
 
 int LoopChoices::latency_steps(const Loop& loop) const {
@@ -95,6 +95,10 @@ bool LoopChoices::runs_in_whole(int axis, Index size) const {
 
 bool LoopChoices::fits_one_leaf(int axis) const {
   return program_.is_tiled(axis) || program_.axes[static_cast<std::size_t>(axis)].known.most <= fold_leaf;
+}
+
+bool LoopChoices::runs_in_leaves(const Loop& loop) const {
+  return !fits_one_leaf(loop.var.axis) && std::any_of(loop.folds.begin(), loop.folds.end(), [&](int fold) { return program_.folds[static_cast<std::size_t>(fold)].ordered; });
 }
 
 // The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups do not pay.

@@ -78,6 +78,7 @@ class LoopChoices {
   int columns_at_once(const Outer& outer) const;   // vectors
   bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it
   bool fits_one_leaf(int axis) const;           // of a fold
+  bool runs_in_leaves(const Loop& loop) const;  // range after range of fold_leaf elements, and what is left: three vectors do not go into those
   int lies_across(const Item& item, int outer, int lanes) const;
   // Whether the loop over few elements runs through all of the array's fastest dimension, and neighbours of the vector loop follow each other
   // without a gap: sixteen of them are whole vectors.

@@ -88,3 +88,25 @@ TEST_CASE("what is folded over long rows too has whole slots: sixteen rows") {
     CHECK(f.report().find("as vectors over 8 rows") == std::string::npos);
   }
 }
+
+// Vectors side by side go into a leaf: three of them do not, though they may go into the row.
+TEST_CASE("rows of more than a leaf, of a length that the graph knows") {
+  for (const int lanes : {0, 4, 8})
+    for (const Index length : {1040, 1056, 1104, 1200, 1248, 1328, 2064, 2096, 3120}) {
+      CAPTURE(length);
+      Graph g;
+      const Expr x = g.input("x", f32, {7, length}), w = g.input("w", f32, {7, length}), y = g.input("y", f64, {7, length});
+      check_bits({sum(x * w, 1), prod(1 + x / 1024, 1), sum(exp(x), 1), logsumexp(w, 1)}, {x, w}, {counted(f32, {7, length}), counted(f32, {7, length})}, 2, lanes);
+      check_bits({sum(y, 1), softmax(y, 1)}, {y}, {counted(f64, {7, length})}, 2, lanes);
+      check_bits({sum(x * w, 1)}, {x, w}, {counted(f32, {7, length}), counted(f32, {7, length})}, 1, lanes);
+    }
+}
+
+TEST_CASE("the same of operands that repeat, and of rows that others hold") {
+  for (const Index length : {1104, 1200, 1248}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {length, 3}), w = g.input("w", f32, {3}), y = g.input("y", f32, {67, length});
+    check_bits({sum(x * w)}, {x, w}, {counted(f32, {length, 3}), counted(f32, {3})});
+    check_bits({sum(expand_dims(relu(permute_dims(x, {1, 0})), 2) * permute_dims(y, {1, 0}), 1)}, {x, y}, {counted(f32, {length, 3}), counted(f32, {67, length})});
+  }
+}
