@@ -1,5 +1,8 @@
 // Rows of sums over a loop inside, as products of matrices: blocks of rows and vectors of results with their sums in registers, the shared
 // operand packed. The interpreter's bits, whatever the extents, layouts, dtypes and what becomes of the sums.
+#include <cstdlib>
+#include <random>
+
 #include "bits.h"
 #include "layouts.h"
 
@@ -171,5 +174,46 @@ TEST_CASE("batches, transposed and narrow operands, products of products") {
     const Expr a = own.input("a", dtype, {"i", "k"}), b = own.input("b", dtype, {"k", "j"});
     const Function f = compile({product(cast(a, f32), cast(b, f32))}, {a, b}, {.threads = 2, .verify = true});
     same_bits(f, {uneven(dtype, {40, 50}), uneven(dtype, {50, 60})});
+  }
+}
+
+// Products of random extents, layouts, bodies and ends; WEFT_PRODUCTS says how many.
+TEST_CASE("random products have the bits of the interpreter") {
+  std::mt19937 random(20261125);
+  const auto from = [&](Index low, Index high) { return low + static_cast<Index>(random() % static_cast<std::uint32_t>(high - low + 1)); };
+  const auto extent = [&] { return from(0, 9) < 3 ? from(1, 20) : from(16, 140); };
+  const char* count = std::getenv("WEFT_PRODUCTS");
+  for (int number = 0, all = count ? std::atoi(count) : 80; number < all; ++number) {
+    CAPTURE(number);
+    Graph g;
+    const DType dtype = from(0, 2) ? f32 : f64;
+    const bool symbols = from(0, 1), x_turned = from(0, 1), y_turned = from(0, 1);
+    const Index long_sums = from(0, 5) == 0 ? from(900, 2300) : extent();
+    const Dims first{extent(), long_sums, extent()};
+    const auto shape = [&](int a, int b) {
+      const char* names[] = {"i", "k", "j"};
+      const auto one = [&](int axis) { return symbols ? Extent(names[axis]) : Extent(first[static_cast<std::size_t>(axis)]); };
+      return b < 0 ? Shape{one(a)} : Shape{one(a), one(b)};
+    };
+    const auto turn = [](const Expr& e, bool turned) { return turned ? permute_dims(e, {1, 0}) : e; };
+    const Expr x = g.input("x", dtype, x_turned ? shape(1, 0) : shape(0, 1)), y = g.input("y", dtype, y_turned ? shape(2, 1) : shape(1, 2));
+    const Expr of_i = g.input("of_i", dtype, shape(0, -1)), of_j = g.input("of_j", dtype, shape(2, -1)), of_k = g.input("of_k", dtype, shape(1, -1));
+    Expr a = turn(x, x_turned), b = turn(y, y_turned);
+    if (from(0, 3) == 0) a = relu(a * expand_dims(of_i, 1) + of_k);
+    if (from(0, 3) == 0) b = b * of_j + 1;
+    const Expr left = expand_dims(a, 2), right = expand_dims(b, 0);
+    const std::vector<Expr> bodies{left * right, left * right, square(left - right), abs(left - right), left * right * of_j, where(left > right, left, right * 2), left / right};
+    const Expr sums = from(0, 9) ? sum(bodies[static_cast<std::size_t>(from(0, 6))], 1) : prod(1 + left * right / 65536, 1);
+    const std::vector<std::vector<Expr>> ends{{sums}, {relu(sums + of_j)}, {softmax(sums / 65536, 1)}, {sums, sum(sums, 0)}, {max(sums, 1), sums * 2}, {permute_dims(sums, {1, 0})}, {cumulative_sum(sums, 1)}};
+    const Function f = compile(ends[static_cast<std::size_t>(from(0, 6))], {x, y, of_i, of_j, of_k}, {.threads = static_cast<int>(from(1, 2)), .lanes = from(0, 3) ? 0 : 8, .verify = true});
+    const auto array = [&](Index rows, Index columns, bool turned) {
+      const Dims dims = turned ? Dims{columns, rows} : Dims{rows, columns};
+      if (from(0, 4) == 0) return uneven(dtype, {dims[0], 2 * dims[1]}).slice(1, 0, dims[1], 2);
+      return uneven(dtype, dims).copy(from(0, 3) ? Order::c : Order::f);
+    };
+    for (int call = 0; call < (symbols ? 3 : 1); ++call) {
+      const Dims d = call == 0 ? first : Dims{extent(), from(0, 5) ? extent() : from(0, 1100), extent()};
+      same_bits(f, {array(d[0], d[1], x_turned), array(d[1], d[2], y_turned), uneven(dtype, {d[0]}), near_one(dtype, {d[2]}), near_one(dtype, {d[1]})});
+    }
   }
 }
