@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/dtype.h>
+#include <weft/shape.h>
 
 namespace weft {
 
