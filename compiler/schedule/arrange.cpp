@@ -130,7 +130,7 @@ int choose_root(Nest& nest, const Costs& costs, const SharedOperands::Loops& pro
     if (!(nest.roots >> axis & 1)) continue;
     const auto a = static_cast<std::size_t>(axis);
     nest.compared[a].root = root_cost(costs.uses.along[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1, threads);
-    if (parts_product(nest, product, axis, lanes, threads)) nest.compared[a].root.parts_product = 8;
+    if (parts_product(nest, product, axis, lanes, threads)) nest.compared[a].root.parts_product = rows_apart_cost;
     const double penalty = nest.compared[a].root.total();
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }

@@ -111,6 +111,7 @@ struct RootCost {
   double vectors = 0, folded = 0, large_results = 0, few_leaves = 0, few_elements = 0, shared_lines = 0, idle_threads = 0, parts_product = 0;
   double total() const { return vectors + folded + large_results + few_leaves + few_elements + shared_lines + idle_threads + parts_product; }
 };
+inline constexpr double rows_apart_cost = 8;     // parts_product: more than a batch of few elements that share lines
 RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis, int threads);
 bool idles_threads(const AxisUse& use, Index extent, bool is_vector_axis, int threads);
 
