@@ -8,10 +8,20 @@
 
 namespace {
 
-SmallCase case_of(std::uint64_t seed) {
+SmallCase case_of(std::uint64_t seed, const Recipe& recipe) {
   SeededSource random(seed);
-  RandomCase c = random_case(random, Recipe());
+  RandomCase c = random_case(random, recipe);
   return {std::move(c.graph), std::move(c.inputs)};
+}
+
+// Folds in leaves, rows in whole steps, blocks of registers: what the compiler decides by extents that it knows.
+Recipe long_extents() {
+  Recipe recipe;
+  recipe.dtypes = {weft::f32, weft::f32, weft::f32, weft::f64, weft::f64, weft::i32, weft::f16, weft::u8};
+  recipe.nodes = 7;
+  recipe.max_volume = 150000;
+  recipe.long_extents = true;
+  return recipe;
 }
 
 std::string described(const SmallCase& c) {
@@ -29,30 +39,36 @@ std::string described(const SmallCase& c) {
 }
 
 // The failure, shrunk, as text.
-std::string report(std::uint64_t seed, const std::string& failure) {
+std::string report(std::uint64_t seed, const Recipe& recipe, const std::string& failure) {
   const auto first_line = [](const std::string& text) { return text.substr(0, std::min<std::size_t>(18, text.find('\n'))); };
   const auto check = [seed](const SmallCase& c) { return isolated([&] { return check_compiled(c.graph, c.inputs, seed); }, 30); };
   SmallCase small;
-  const std::string made = isolated([&] { case_of(seed); return std::string(); }, 10);
+  const std::string made = isolated([&] { case_of(seed, recipe); return std::string(); }, 10);
   if (!made.empty()) return weft::concat("seed ", seed, ": making the graph ", made);
-  small = shrunk(case_of(seed), [&](const SmallCase& c) { return first_line(check(c)) == first_line(failure); });
+  small = shrunk(case_of(seed, recipe), [&](const SmallCase& c) { return first_line(check(c)) == first_line(failure); });
   return weft::concat("seed ", seed, ": ", check(small), "\nshrunk to\n", described(small));
 }
 
-}  // namespace
-
-TEST_CASE("compiled random graphs give the interpreter's bits for every layout, order of units and number of threads") {
-  const std::uint64_t count = from_environment("WEFT_PROPERTY", 600), first = from_environment("WEFT_PROPERTY_SEED", 1);
-  const SeedRun run = run_seeds(first, count, from_environment("WEFT_PROPERTY_JOBS", 2), 50, 60, [](std::uint64_t seed, std::string&) {
-    const SmallCase c = case_of(seed);
+void check_random_graphs(const Recipe& recipe, std::uint64_t count_by_default, unsigned seconds) {
+  const std::uint64_t count = from_environment("WEFT_PROPERTY", count_by_default), first = from_environment("WEFT_PROPERTY_SEED", 1);
+  const SeedRun run = run_seeds(first, count, from_environment("WEFT_PROPERTY_JOBS", 2), 50, seconds, [&](std::uint64_t seed, std::string&) {
+    const SmallCase c = case_of(seed, recipe);
     return check_compiled(c.graph, c.inputs, seed);
   });
   const std::vector<Finding>& findings = run.findings;
   const std::uint64_t shown = from_environment("WEFT_PROPERTY_SHOW", 5);
   for (std::size_t k = 0; k < findings.size(); ++k) {
-    if (k < shown) FAIL_CHECK(report(findings[k].seed, findings[k].failure));
+    if (k < shown) FAIL_CHECK(report(findings[k].seed, recipe, findings[k].failure));
     else FAIL_CHECK(weft::concat("seed ", findings[k].seed, ": ", findings[k].failure.substr(0, 160)));
   }
   MESSAGE(count, " graphs from seed ", first, ", ", findings.size(), " failures");
   CHECK(findings.empty());
 }
+
+}  // namespace
+
+TEST_CASE("compiled random graphs give the interpreter's bits for every layout, order of units and number of threads") {
+  check_random_graphs(Recipe(), 600, 60);
+}
+
+TEST_CASE("compiled random graphs of long known extents give the interpreter's bits") { check_random_graphs(long_extents(), 300, 120); }

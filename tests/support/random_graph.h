@@ -272,6 +272,7 @@ class GraphMaker : GraphParts {
 
   void add_something() {
     if (recipe_.smooth) return add_smooth();
+    if (recipe_.long_extents && random_.chance(25)) return add_template();
     const auto choice = random_.small(100);
     if (choice < 36) add_op();
     else if (choice < 58) add_simple();

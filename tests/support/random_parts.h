@@ -17,6 +17,7 @@ struct Recipe {
   bool transcendental = true;
   bool long_chains = true;
   bool smooth = false;                     // f64, inner values differentiable, for gradients
+  bool long_extents = false;               // an extent or two longer than a leaf of a fold, known mostly, beside short ones
 };
 
 // Ops whose error is a few roundings of their largest term, and the terms may cancel.
@@ -86,19 +87,34 @@ class GraphParts {
       default: return random_.pick<Index>({1, 2, 3, 8, 17});
     }
   }
+  // Longer than a leaf, and what steps of vectors and blocks go into; now and then one more or one less.
+  Index long_size() {
+    const Index step = random_.pick<Index>({8, 12, 16, 24, 32, 48, 48, 64, 80, 96, 112, 128, 144, 192});
+    const Index size = step * random_.between(1024 / step + 1, 3300 / step);
+    return random_.chance(75) ? size : size + random_.pick<Index>({-1, 1, 4, 8});
+  }
+  void choose_long_sizes() {
+    const auto count = random_.between(2, 4);
+    for (int k = 0; k < count; ++k) {
+      const bool is_long = k == 0 || random_.chance(20);
+      add_size(k, is_long ? long_size() : random_.pick<Index>({1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 20, 31, 32, 33}), 15);
+    }
+    max_rank_ = static_cast<int>(random_.between(1, 3));
+  }
+  void add_size(int place, Index size, int symbol_chance) {
+    if (!random_.chance(symbol_chance)) return static_cast<void>(pool_.emplace_back(size));
+    const std::string symbol(1, "nmpq"[place]);
+    bindings_[symbol] = size;
+    pool_.emplace_back(symbol);
+  }
   void choose_sizes() {
+    if (recipe_.long_extents) return choose_long_sizes();
     const int profile = static_cast<int>(random_.pick({0, 0, 1, 1, 2, 2, 3, 4, 4}));
     const auto count = random_.between(2, 4);
     for (int k = 0; k < count; ++k) {
       Index size = random_size(profile == 4 && k > 0 ? 5 : profile);
       if (profile == 3 && k > 1) size = random_size(1);
-      if (random_.chance(40)) {
-        const std::string symbol(1, "nmpq"[k]);
-        bindings_[symbol] = size;
-        pool_.emplace_back(symbol);
-      } else {
-        pool_.emplace_back(size);
-      }
+      add_size(k, size, 40);
     }
     max_rank_ = static_cast<int>(random_.between(0, recipe_.max_rank));
     if (profile >= 2) max_rank_ = std::min(max_rank_, 3);
@@ -222,7 +238,7 @@ class GraphParts {
       for (const weft::AxisRef& ref : operand.map)
         if (ref.axis >= 0) mentioned[static_cast<std::size_t>(ref.axis)] = true;
     std::vector<int> kept, folded;
-    const bool folds = random_.chance(fold_chance) || static_cast<int>(domain.size()) > max_rank_;
+    const bool folds = random_.chance(recipe_.long_extents ? 60 : fold_chance) || static_cast<int>(domain.size()) > max_rank_;
     for (std::size_t axis = 0; axis < domain.size(); ++axis)
       (folds && mentioned[axis] && random_.chance(50) ? folded : kept).push_back(static_cast<int>(axis));
     if (random_.chance(25)) random_.shuffle(kept);
