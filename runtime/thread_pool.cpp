@@ -22,32 +22,52 @@ void pause() {
 #endif
 }
 
+// What is left of one thread's share, on a cache line of its own.
+struct alignas(64) Share {
+  std::atomic<Index> next;
+  Index end;
+};
+
 // One parallel loop. Counted by reference: a worker that wakes up after the loop is over finds nothing left to claim
 // and only drops its reference, so the caller need not wait for workers that never began.
+//
+// A thread begins with the share of its number, so that loops of as many units, one after the other or call after call, find
+// what they read in the caches of the core that has it; then it helps the others.
 struct Job {
+  Job(Index all, Index least, Index step, int threads, ThreadPool::Call f, const void* with)
+      : units(all), smallest(least), multiple(step), call(f), context(with), count(static_cast<std::size_t>(threads)), shares(new Share[count]), references(threads) {
+    for (std::size_t k = 0; k < count; ++k) shares[k].next = boundary(k), shares[k].end = boundary(k + 1);
+  }
+
   Index units;
   Index smallest;
   Index multiple;  // of so many units are all slices but the last
-  Index shares;    // 2 x threads that take part
-  void (*call)(const void* context, Index begin, Index end);
+  ThreadPool::Call call;
   const void* context;
-  std::atomic<Index> next{0};
+  std::size_t count;
+  std::unique_ptr<Share[]> shares;
   std::atomic<Index> done{0};
   std::atomic<int> references;
 
-  // Half of a fair share of what is left: big slices while there is much to do, small ones to end together.
-  bool claim(Index& begin, Index& end) {
-    begin = next.load(std::memory_order_relaxed);
+  Index boundary(std::size_t k) const {
+    const Index steps = (units + multiple - 1) / multiple, n = static_cast<Index>(count), i = static_cast<Index>(k);
+    return std::min(units, (steps / n * i + steps % n * i / n) * multiple);
+  }
+  // Half of what is left: big slices while there is much to do, small ones to end together.
+  bool claim(Share& share, Index& begin, Index& end) const {
+    begin = share.next.load(std::memory_order_relaxed);
     do {
-      if (begin >= units) return false;
-      const Index share = std::max(smallest, (units - begin) / shares);
-      end = std::min(units, begin + (share + multiple - 1) / multiple * multiple);
-    } while (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed));
+      const Index left = share.end - begin;
+      if (left <= 0) return false;
+      const Index slice = (std::max(smallest, left / 2) + multiple - 1) / multiple * multiple;
+      end = left - slice < smallest ? share.end : begin + slice;
+    } while (!share.next.compare_exchange_weak(begin, end, std::memory_order_relaxed));
     return true;
   }
-  void work() {
+  void work(std::size_t first) {
     Index finished = 0;
-    for (Index begin = 0, end = 0; claim(begin, end); finished += end - begin) call(context, begin, end);
+    for (std::size_t k = 0; k < count; ++k)
+      for (Index begin = 0, end = 0; claim(shares[(first + k) % count], begin, end); finished += end - begin) call(context, begin, end);
     if (finished > 0 && done.fetch_add(finished, std::memory_order_acq_rel) + finished == units) done.notify_all();
   }
   // What others have begun mostly ends within the time that sleeping and waking take: that long, the caller looks.
@@ -80,19 +100,22 @@ ThreadPool::ThreadPool(int threads) : threads_(threads) {
 
 ThreadPool::~ThreadPool() = default;
 
+// Of the calling thread: 0 for one from outside.
+std::size_t ThreadPool::number() const { return static_cast<std::size_t>(workers_->pool.CurrentThreadId() + 1); }
+
 void ThreadPool::run(Index units, Index smallest, Index multiple, Index wanted, Call call, const void* context) const {
   if (units <= 0) return;
   smallest = std::max({smallest, multiple, Index{1}});
   const Index slices = (units + smallest - 1) / smallest;
   const int helpers = static_cast<int>(std::min({Index{threads_}, slices, wanted})) - 1;
   if (helpers <= 0) return call(context, 0, units);
-  Job* job = new Job{units, smallest, multiple, 2 * Index{helpers + 1}, call, context, {}, {}, helpers + 1};
+  Job* job = new Job(units, smallest, multiple, helpers + 1, call, context);
   for (int i = 0; i < helpers; ++i)
-    workers_->pool.Schedule([job] {
-      job->work();
+    workers_->pool.Schedule([job, this] {
+      job->work(number());
       job->release();
     });
-  job->work();
+  job->work(number());
   job->wait();
   job->release();
 }

@@ -1,6 +1,7 @@
 #include <weft/thread_pool.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -45,6 +46,34 @@ TEST_CASE("slices begin at the multiples that are asked for") {
       CHECK(amid == 0);
       CHECK(total == units);
     }
+}
+
+TEST_CASE("slices but whole shares are not smaller than asked for where threads do not go into units") {
+  const ThreadPool pool(4);
+  for (const Index units : {65, 1000, 1023, 4097}) {
+    std::atomic<int> small{0};
+    std::atomic<Index> total{0};
+    pool.run(units, 16, [&](Index begin, Index end) { small += end - begin < 16, total += end - begin; }, 4, 8);
+    CHECK(small == 0);
+    CHECK(total == units);
+  }
+}
+
+// The worker is held in its share until the caller is in the other, so that neither can help.
+TEST_CASE("the caller begins with the first units and the worker with the others, in every loop") {
+  const ThreadPool pool(2);
+  const auto caller = std::this_thread::get_id();
+  for (int loop = 0; loop < 50; ++loop) {
+    std::atomic<int> begun{0};
+    std::atomic<bool> first_by_caller{false};
+    pool.run(2, 1, [&](Index begin, Index) {
+      if (begin == 0) first_by_caller = std::this_thread::get_id() == caller;
+      ++begun;
+      const auto start = std::chrono::steady_clock::now();
+      while (begun < 2 && std::chrono::steady_clock::now() - start < std::chrono::seconds(5)) std::this_thread::yield();
+    });
+    CHECK(first_by_caller);
+  }
 }
 
 TEST_CASE("no more threads take part than wanted") {

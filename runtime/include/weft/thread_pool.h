@@ -3,11 +3,12 @@
 //   ThreadPool pool(4);                                         // the calling thread and 3 workers
 //   pool.run(units, smallest, [&](Index begin, Index end) { .. });   // returns when every unit is done
 //
-// Slices are claimed dynamically: large ones first, never smaller than `smallest` units except at the end. The caller
+// Every thread has a share of its own, the same in all loops of as many units, so that it finds again what its caches hold, and
+// then helps the others. It claims slices: large ones first, never smaller than `smallest` units but for a whole share. The caller
 // works too and waits only for slices that somebody has already begun, so nested calls and calls from several threads
 // at once cannot block each other. The work must not throw. A thin layer over Eigen's non-blocking ThreadPool.
 //
-// Thread-safe. Cost: one small allocation; 1 to 2.5 us of the caller's time per worker that is woken; 50 ns per slice.
+// Thread-safe. Cost: two small allocations; 1 to 2.5 us of the caller's time per worker that is woken; 50 ns per slice.
 #pragma once
 #include <memory>
 
@@ -30,9 +31,11 @@ class ThreadPool {
     }, &work);
   }
 
- private:
   using Call = void (*)(const void* context, Index begin, Index end);
+
+ private:
   void run(Index units, Index smallest, Index multiple, Index wanted, Call call, const void* context) const;
+  std::size_t number() const;
   struct Workers;
   int threads_;
   std::unique_ptr<Workers> workers_;
