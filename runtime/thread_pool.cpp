@@ -34,7 +34,8 @@ struct alignas(64) Share {
 // A thread begins with the share of its number, so that loops of as many units, one after the other or call after call, find
 // what they read in the caches of the core that has it; then it helps the others.
 struct Job {
-  Job(Index all, Index least, Index step, int threads, ThreadPool::Call f, const void* with)
+  using Call = void (*)(const void* context, Index begin, Index end);
+  Job(Index all, Index least, Index step, int threads, Call f, const void* with)
       : units(all), smallest(least), multiple(step), call(f), context(with), count(static_cast<std::size_t>(threads)), shares(new Share[count]), references(threads) {
     for (std::size_t k = 0; k < count; ++k) shares[k].next = boundary(k), shares[k].end = boundary(k + 1);
   }
@@ -42,7 +43,7 @@ struct Job {
   Index units;
   Index smallest;
   Index multiple;  // of so many units are all slices but the last
-  ThreadPool::Call call;
+  Call call;
   const void* context;
   std::size_t count;
   std::unique_ptr<Share[]> shares;
@@ -84,6 +85,9 @@ struct Job {
   }
 };
 
+// Of the calling thread: 0 for one from outside.
+std::size_t number(const Eigen::ThreadPool& pool) { return static_cast<std::size_t>(pool.CurrentThreadId() + 1); }
+
 }  // namespace
 
 struct ThreadPool::Workers {
@@ -100,22 +104,20 @@ ThreadPool::ThreadPool(int threads) : threads_(threads) {
 
 ThreadPool::~ThreadPool() = default;
 
-// Of the calling thread: 0 for one from outside.
-std::size_t ThreadPool::number() const { return static_cast<std::size_t>(workers_->pool.CurrentThreadId() + 1); }
-
 void ThreadPool::run(Index units, Index smallest, Index multiple, Index wanted, Call call, const void* context) const {
   if (units <= 0) return;
   smallest = std::max({smallest, multiple, Index{1}});
   const Index slices = (units + smallest - 1) / smallest;
   const int helpers = static_cast<int>(std::min({Index{threads_}, slices, wanted})) - 1;
   if (helpers <= 0) return call(context, 0, units);
+  Eigen::ThreadPool& pool = workers_->pool;
   Job* job = new Job(units, smallest, multiple, helpers + 1, call, context);
   for (int i = 0; i < helpers; ++i)
-    workers_->pool.Schedule([job, this] {
-      job->work(number());
+    pool.Schedule([job, &pool] {           // not this: one that wakes up late may run while the pool is destroyed
+      job->work(number(pool));
       job->release();
     });
-  job->work(number());
+  job->work(number(pool));
   job->wait();
   job->release();
 }

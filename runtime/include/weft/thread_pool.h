@@ -31,11 +31,9 @@ class ThreadPool {
     }, &work);
   }
 
-  using Call = void (*)(const void* context, Index begin, Index end);
-
  private:
+  using Call = void (*)(const void* context, Index begin, Index end);
   void run(Index units, Index smallest, Index multiple, Index wanted, Call call, const void* context) const;
-  std::size_t number() const;
   struct Workers;
   int threads_;
   std::unique_ptr<Workers> workers_;
