@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <thread>
+#include <vector>
 
 #define EIGEN_USE_THREADS
 #include <unsupported/Eigen/CXX11/ThreadPool>
@@ -21,6 +23,12 @@ void pause() {
   std::this_thread::yield();
 #endif
 }
+
+using Clock = std::chrono::steady_clock;
+
+// How long a thread that has nothing to do looks for something before it sleeps: a few times what waking it would take. Calls that
+// follow each other find the workers awake.
+constexpr std::chrono::microseconds kLinger{200};
 
 // What is left of one thread's share, on a cache line of its own.
 struct alignas(64) Share {
@@ -71,12 +79,11 @@ struct Job {
       for (Index begin = 0, end = 0; claim(shares[(first + k) % count], begin, end); finished += end - begin) call(context, begin, end);
     if (finished > 0 && done.fetch_add(finished, std::memory_order_acq_rel) + finished == units) done.notify_all();
   }
-  // What others have begun mostly ends within the time that sleeping and waking take: that long, the caller looks.
+  // The caller's, for what others have begun.
   void wait() {
-    using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     for (Index seen = done.load(std::memory_order_acquire); seen != units; seen = done.load(std::memory_order_acquire)) {
-      if (Clock::now() - start < std::chrono::microseconds(50)) pause();
+      if (Clock::now() - start < kLinger) pause();
       else done.wait(seen, std::memory_order_acquire);
     }
   }
@@ -85,16 +92,56 @@ struct Job {
   }
 };
 
-// Of the calling thread: 0 for one from outside.
-std::size_t number(const Eigen::ThreadPool& pool) { return static_cast<std::size_t>(pool.CurrentThreadId() + 1); }
+// Where a lingering worker is handed its next job, on a cache line of its own.
+struct alignas(64) Mailbox {
+  std::atomic<Job*> job{nullptr};  // null: nobody lingers here
+};
+// In a mailbox: its worker lingers.
+Job* lingers() { return reinterpret_cast<Job*>(std::uintptr_t{1}); }
 
 }  // namespace
 
+// A loop goes to the workers that linger, by one compare-exchange each, and only beyond those to Eigen's queues, which wake up sleepers.
 struct ThreadPool::Workers {
-  // A worker without work looks for more for some tens of microseconds, one of them at a time, and then sleeps: calls that follow each other find it
-  // awake. Waking it would take longer than many loops do.
-  explicit Workers(int count) : pool(count, true) {}
-  Eigen::ThreadPool pool;
+  explicit Workers(int count) : mailboxes(static_cast<std::size_t>(count)), pool(count, false) {}
+  ~Workers() { ending = true; }
+
+  void help(Job* job, int helpers) {
+    for (Mailbox& box : mailboxes) {
+      if (helpers == 0) return;
+      Job* expected = lingers();
+      if (box.job.load(std::memory_order_relaxed) == expected && box.job.compare_exchange_strong(expected, job, std::memory_order_acq_rel)) --helpers;
+    }
+    queued.fetch_add(helpers, std::memory_order_relaxed);
+    for (; helpers > 0; --helpers)
+      pool.Schedule([this, job] {
+        queued.fetch_sub(1, std::memory_order_relaxed);
+        Mailbox& box = mailboxes[thread() - 1];
+        for (Job* next = job; next; next = linger(box)) work(next);
+      });
+  }
+  void work(Job* job) const {
+    job->work(thread());
+    job->release();
+  }
+  // 0 for a thread from outside.
+  std::size_t thread() const { return static_cast<std::size_t>(pool.CurrentThreadId() + 1); }
+
+ private:
+  bool wanted_elsewhere() const { return queued.load(std::memory_order_relaxed) > 0 || ending.load(std::memory_order_relaxed); }
+  // The next job, or null after a while and where Eigen's queues have one.
+  Job* linger(Mailbox& box) {
+    box.job.store(lingers(), std::memory_order_relaxed);
+    const auto start = Clock::now();
+    while (box.job.load(std::memory_order_relaxed) == lingers() && !wanted_elsewhere() && Clock::now() - start < kLinger) pause();
+    Job* next = box.job.exchange(nullptr, std::memory_order_acq_rel);
+    return next == lingers() ? nullptr : next;
+  }
+
+  std::vector<Mailbox> mailboxes;
+  std::atomic<int> queued{0};  // tasks in Eigen's queues that nobody has begun
+  std::atomic<bool> ending{false};
+  Eigen::ThreadPool pool;      // the last: it ends before what its tasks use
 };
 
 ThreadPool::ThreadPool(int threads) : threads_(threads) {
@@ -110,14 +157,9 @@ void ThreadPool::run(Index units, Index smallest, Index multiple, Index wanted, 
   const Index slices = (units + smallest - 1) / smallest;
   const int helpers = static_cast<int>(std::min({Index{threads_}, slices, wanted})) - 1;
   if (helpers <= 0) return call(context, 0, units);
-  Eigen::ThreadPool& pool = workers_->pool;
   Job* job = new Job(units, smallest, multiple, helpers + 1, call, context);
-  for (int i = 0; i < helpers; ++i)
-    pool.Schedule([job, &pool] {           // not this: one that wakes up late may run while the pool is destroyed
-      job->work(number(pool));
-      job->release();
-    });
-  job->work(number(pool));
+  workers_->help(job, helpers);
+  job->work(workers_->thread());
   job->wait();
   job->release();
 }

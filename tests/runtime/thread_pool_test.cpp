@@ -106,6 +106,34 @@ TEST_CASE("several threads use one pool at once") {
   CHECK(total == 4 * 200 * 30);
 }
 
+// Gaps about as long as a worker looks for the next loop: loops are handed over to it while it gives up.
+TEST_CASE("loops that follow each other at any distance lose nothing") {
+  const ThreadPool pool(3);
+  std::vector<std::thread> callers;
+  std::atomic<Index> total{0};
+  for (int t = 0; t < 2; ++t)
+    callers.emplace_back([&, t] {
+      for (int gap = 0; gap < 400; gap += 2) {
+        pool.run(6, 1, [&](Index begin, Index end) { total += end - begin; });
+        const auto start = std::chrono::steady_clock::now();
+        while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(t == 0 ? gap : 400 - gap)) std::this_thread::yield();
+      }
+    });
+  for (auto& caller : callers) caller.join();
+  CHECK(total == 2 * 200 * 6);
+}
+
+TEST_CASE("a pool ends while its workers look for the next loop") {
+  for (int i = 0; i < 50; ++i) {
+    std::atomic<Index> total{0};
+    {
+      const ThreadPool pool(4);
+      pool.run(8, 1, [&](Index begin, Index end) { total += end - begin; });
+    }
+    CHECK(total == 8);
+  }
+}
+
 TEST_CASE("a pool needs a thread") {
   CHECK(error_text([] { ThreadPool pool(0); }) == "usage: a thread pool needs at least 1 thread, got 0");
   CHECK(hardware_threads() >= 1);

@@ -6,9 +6,11 @@
 // Every thread has a share of its own, the same in all loops of as many units, so that it finds again what its caches hold, and
 // then helps the others. It claims slices: large ones first, never smaller than `smallest` units but for a whole share. The caller
 // works too and waits only for slices that somebody has already begun, so nested calls and calls from several threads
-// at once cannot block each other. The work must not throw. A thin layer over Eigen's non-blocking ThreadPool.
+// at once cannot block each other. The work must not throw. The threads are those of Eigen's non-blocking ThreadPool; a worker looks for
+// the next loop for 200 us before it sleeps.
 //
-// Thread-safe. Cost: two small allocations; 1 to 2.5 us of the caller's time per worker that is woken; 50 ns per slice.
+// Thread-safe. Cost of a loop on two threads, work apart: two small allocations and 1.5 us where the loop before ended within those 200 us, else 14 us,
+// or 80 where the core has gone to sleep too (medians, AMD Zen 5, a virtual machine); 50 ns per slice.
 #pragma once
 #include <memory>
 
