@@ -58,7 +58,7 @@ void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* si
   const Index unit_work = std::max<Index>(value_of(stage.unit_work, sizes, 0), 0);
   const int wanted = threads_for(units, unit_work, threads_, costs_);
   if (wanted == 1) return run_slice(stage, slots, sizes, 0, units);
-  std::call_once(started_, [&] { pool_ = std::make_unique<ThreadPool>(threads_); });
+  std::call_once(started_, [&] { pool_ = shared_pool(threads_); });
   pool_->run(units, std::max<Index>(1, costs_.slice_from / unit_work),
              [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); }, wanted, stage.together);
 }

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -162,6 +164,19 @@ void ThreadPool::run(Index units, Index smallest, Index multiple, Index wanted, 
   job->work(workers_->thread());
   job->wait();
   job->release();
+}
+
+std::shared_ptr<const ThreadPool> shared_pool(int threads) {
+  struct Pools {
+    std::mutex mutex;
+    std::map<int, std::weak_ptr<const ThreadPool>> of;
+  };
+  static Pools& pools = *new Pools;  // never destroyed: functions that are static may ask for theirs at any time
+  const std::scoped_lock lock(pools.mutex);
+  std::weak_ptr<const ThreadPool>& known = pools.of[threads];
+  std::shared_ptr<const ThreadPool> pool = known.lock();
+  if (!pool) known = pool = std::make_shared<const ThreadPool>(threads);
+  return pool;
 }
 
 int hardware_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }

@@ -134,6 +134,21 @@ TEST_CASE("a pool ends while its workers look for the next loop") {
   }
 }
 
+TEST_CASE("a process has one shared pool of so many threads while somebody holds it") {
+  std::weak_ptr<const ThreadPool> seen;
+  {
+    const auto pool = shared_pool(3);
+    seen = pool;
+    CHECK(pool->threads() == 3);
+    CHECK(shared_pool(3) == pool);
+    CHECK(shared_pool(2) != pool);
+    CHECK(shared_pool(2)->threads() == 2);
+  }
+  CHECK(seen.expired());
+  CHECK(shared_pool(3)->threads() == 3);
+  CHECK(error_text([] { shared_pool(0); }) == "usage: a thread pool needs at least 1 thread, got 0");
+}
+
 TEST_CASE("a pool needs a thread") {
   CHECK(error_text([] { ThreadPool pool(0); }) == "usage: a thread pool needs at least 1 thread, got 0");
   CHECK(hardware_threads() >= 1);

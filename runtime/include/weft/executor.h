@@ -8,8 +8,8 @@
 // way to. Scratch memory is one buffer per thread, kept until the thread ends and grown when a stage asks for more;
 // a worker that cannot get its scratch ends the program, so stages ask for little (tiles, not arrays).
 //
-// Thread-safe: one executor may run many kernels from many threads at once. Sharing an executor shares its workers;
-// each make_executor(n) has its own. Cost: the serial path allocates nothing once a thread's scratch is large enough.
+// Thread-safe: one executor may run many kernels from many threads at once. Executors of as many threads share
+// their workers. Cost: the serial path allocates nothing once a thread's scratch is large enough.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -64,7 +64,7 @@ class ThreadExecutor final : public Executor {
   int threads_;
   ThreadCosts costs_;
   mutable std::once_flag started_;
-  mutable std::unique_ptr<ThreadPool> pool_;
+  mutable std::shared_ptr<const ThreadPool> pool_;
 };
 
 // 1: serial; 0: as many threads as the machine has; n: n threads, the caller included.

@@ -41,6 +41,10 @@ class ThreadPool {
   std::unique_ptr<Workers> workers_;
 };
 
+// The pool of so many threads that the whole process shares: made by the first who asks, ended by the last who lets it go. Functions that are called
+// in turn keep the same workers awake instead of each their own.
+std::shared_ptr<const ThreadPool> shared_pool(int threads);
+
 int hardware_threads();  // at least 1
 
 }  // namespace weft
