@@ -3,7 +3,8 @@
 // With y the rounded reciprocal of b and z what it lost: q = a y + a z, whose error is hardly more than that of its rounding, and
 // q + (a - q b) y with the remainder exact by fma. As the first is within one unit in the last place, by Markstein's theorem the
 // second is the correctly rounded quotient: the same bits as the divider. It needs remainders and quotients that do not underflow or
-// overflow: |b| in [2^-30, 2^30] and |a| in [2^-90, 2^90]. Where one lane is outside, all go to the divider.
+// overflow: |b| in [2^-30, 2^30] and |a| in [2^-90, 2^90]. Where one lane is outside, all go to the divider. Of dividends that are known to be
+// in [+0, 1], such as those of softmax, that is one instruction a vector instead of three.
 //
 // With Options::fast_math it is a y, unless y is not a normal number.
 #include <bit>
@@ -31,15 +32,16 @@ Value* bits_of_size(llvm::IRBuilderBase& b, Value* number) {
   return b.CreateAnd(b.CreateBitCast(number, integers), llvm::ConstantInt::get(integers, is_f32 ? 0x7fffffffu : 0x7fffffffffffffffu));
 }
 
-// Whether one of `numbers` is `limit` or more, as a mask: of the largest ones, if registers have maxima of such numbers.
-Value* reaches(llvm::IRBuilderBase& b, Value* numbers, Value* limit, unsigned register_bits) {
+// Whether one of `numbers` is `limit` or more, or where they must not be below is less, as a mask: of the largest or smallest ones, if registers
+// have those of such numbers.
+Value* any_outside(llvm::IRBuilderBase& b, Value* numbers, Value* limit, bool below, unsigned register_bits) {
   const auto lanes = [&] { return llvm::cast<llvm::FixedVectorType>(numbers->getType())->getNumElements(); };
   for (const unsigned bits = numbers->getType()->getScalarSizeInBits(); lanes() * bits > register_bits && (bits == 32 || register_bits == 512);) {
     const unsigned half = lanes() / 2;
     Value* upper = b.CreateShuffleVector(numbers, llvm::createSequentialMask(half, half, 0));
-    numbers = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, b.CreateShuffleVector(numbers, llvm::createSequentialMask(0, half, 0)), upper);
+    numbers = b.CreateBinaryIntrinsic(below ? llvm::Intrinsic::umin : llvm::Intrinsic::umax, b.CreateShuffleVector(numbers, llvm::createSequentialMask(0, half, 0)), upper);
   }
-  return b.CreateICmpUGE(numbers, b.CreateShuffleVector(limit, std::vector<int>(lanes(), 0)));
+  return b.CreateICmp(below ? llvm::CmpInst::ICMP_ULT : llvm::CmpInst::ICMP_UGE, numbers, b.CreateShuffleVector(limit, std::vector<int>(lanes(), 0)));
 }
 
 }  // namespace
@@ -63,15 +65,27 @@ const InvariantDivisor& KernelEmitter::invariant_divisor(const Arg& divisor) {
     d.refused = before.CreateVectorSplat(lane_count, before.CreateNot(is_within(y, dtype == f32 ? 0x1p-126 : 0x1p-1022, std::numeric_limits<double>::infinity())));
   } else {
     llvm::Type* word = before.getIntNTy(b->getType()->getScalarSizeInBits());
-    Value* span = before.CreateSelect(is_within(b, 0x1p-30, 0x1p30), llvm::ConstantInt::get(word, bits_of(dtype, 0x1p90) - bits_of(dtype, 0x1p-90)), llvm::ConstantInt::get(word, 0));
-    d.span = before.CreateVectorSplat(lane_count, span);
+    const std::uint64_t least = bits_of(dtype, 0x1p-90);
+    Value* fits = is_within(b, 0x1p-30, 0x1p30);
+    d.span = before.CreateVectorSplat(lane_count, before.CreateSelect(fits, llvm::ConstantInt::get(word, bits_of(dtype, 0x1p90) - least), llvm::ConstantInt::get(word, 0)));
+    d.least = before.CreateVectorSplat(lane_count, before.CreateSelect(fits, llvm::ConstantInt::get(word, least), llvm::Constant::getAllOnesValue(word)));
     Value* lost = before.CreateIntrinsic(llvm::Intrinsic::fma, {b->getType()}, {before.CreateFNeg(b), y, constant_value(context_, Scalar::of(dtype, 1.0), 1)});
     d.reciprocal_low = before.CreateVectorSplat(lane_count, before.CreateFMul(lost, y));
   }
   return d;
 }
 
-Value* KernelEmitter::divide_by_invariant(Value* dividend, const Arg& divisor) {
+// Which dividends, or the least or most of several, the fast quotient is not exact of; all where the divisor is out of range. NaN passes as `unit`.
+Value* KernelEmitter::outside(Value* dividend, const InvariantDivisor& d, bool unit) {
+  const unsigned register_bits = 8 * static_cast<unsigned>(register_bytes());
+  if (unit) return any_outside(b_, b_.CreateBitCast(dividend, dividend->getType()->getWithNewType(d.least->getType()->getScalarType())), d.least, true, register_bits);
+  Value* size = bits_of_size(b_, dividend);
+  const DType dtype = dividend->getType()->getScalarType()->isFloatTy() ? f32 : f64;
+  return any_outside(b_, b_.CreateSub(size, llvm::ConstantInt::get(size->getType(), bits_of(dtype, 0x1p-90))), d.span, false, register_bits);
+}
+
+// unit: the dividend is in [+0, 1] or NaN.
+Value* KernelEmitter::divide_by_invariant(Value* dividend, const Arg& divisor, bool unit) {
   const InvariantDivisor& d = invariant_divisor(divisor);
   // as many lanes as the dividend has: several steps at once
   const auto wide = [&](Value* splat) {
@@ -84,9 +98,7 @@ Value* KernelEmitter::divide_by_invariant(Value* dividend, const Arg& divisor) {
     quotient = rare(LaneMask{wide(d.refused), &b_}, a * y, [&] { return a / b; }).value;
   } else {
     const Lane q = fma(a, y, a * Lane{wide(d.reciprocal_low), &b_}), exact = fma(fma(-q, b, a), y, q);
-    Value* size = bits_of_size(b_, dividend);
-    Value* above = b_.CreateSub(size, llvm::ConstantInt::get(size->getType(), bits_of(computed_in(dtype_of_arg(divisor)), 0x1p-90)));
-    RareBlock block(LaneMask{reaches(b_, above, d.span, 8 * static_cast<unsigned>(register_bytes())), &b_});
+    RareBlock block(LaneMask{outside(dividend, d, unit), &b_});
     const Lane divided = a / b;
     block.leave();
     quotient = block.join(exact, divided).value;

@@ -246,7 +246,8 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
 
   // emit_divide.cpp
   const InvariantDivisor& invariant_divisor(const Arg& divisor);
-  Value* divide_by_invariant(Value* dividend, const Arg& divisor);
+  Value* outside(Value* dividend, const InvariantDivisor& d, bool unit);
+  Value* divide_by_invariant(Value* dividend, const Arg& divisor, bool unit);
   struct Estimated {
     const Compute* compute;
     bool every_second = false;                  // of the vectors side by side

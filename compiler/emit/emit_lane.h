@@ -39,9 +39,9 @@ inline llvm::Value* mask_of(const Masks& masks, int step) { return masks.empty()
 
 // A divisor that does not change in a lanes loop: itself, its reciprocal in two parts, and how far the bits of |dividend| may lie above
 // those of 2^-90 for the fast quotient to be exact (0 if the divisor itself is out of range). With fast_math, instead, whether the
-// reciprocal is no normal number.
+// reciprocal is no normal number. least: the bits of 2^-90, or all ones.
 struct InvariantDivisor {
-  llvm::Value *divisor = nullptr, *reciprocal = nullptr, *reciprocal_low = nullptr, *span = nullptr, *refused = nullptr;
+  llvm::Value *divisor = nullptr, *reciprocal = nullptr, *reciprocal_low = nullptr, *span = nullptr, *least = nullptr, *refused = nullptr;
 };
 
 }  // namespace weft

@@ -102,6 +102,7 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Loop& loop, const Com
   }
   std::vector<Value*> made;
   const bool by_invariant = compute.op == Op::divide && is_invariant(compute.args[1]) && !is_invariant(compute.args[0]) && !is_one_vector(loop);
+  const bool below = compute.op == Op::exp && compute.first.nonpositive && !fast_math_ && !calls_functions();
   const auto estimated = std::find_if(estimated_.begin(), estimated_.end(), [&](const Estimated& each) { return each.compute == &compute; });
   const std::size_t by_estimate = estimated == estimated_.end() ? 0 : operands.size() / (estimated->every_second ? 2 : 1);
   const bool at_once = op_cost(compute.op) >= long_function || by_invariant;
@@ -120,7 +121,7 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Loop& loop, const Com
       for (std::size_t step = first; step < first + together; ++step) parts.push_back(operands[step][k]);
       wide.push_back(llvm::concatenateVectors(b_, parts));
     }
-    Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1]) : estimates ? by_estimates(compute.op, wide) : emit_or_call(compute.op, wide, dtypes, result);
+    Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1], compute.first.unit) : below ? emit_exp_of_nonpositive(b_, wide[0], result) : estimates ? by_estimates(compute.op, wide) : emit_or_call(compute.op, wide, dtypes, result);
     for (unsigned part = 0; part < together; ++part)
       made.push_back(together == 1 ? all : b_.CreateShuffleVector(all, llvm::createSequentialMask(part * lane_count, lane_count, 0)));
   }

@@ -100,6 +100,11 @@ Value* emit_op(llvm::IRBuilderBase& builder, Op op, const std::vector<Value*>& o
   return is_half(result) && !keeps_half(op) ? round_to_half(builder, value, result) : value;
 }
 
+Value* emit_exp_of_nonpositive(llvm::IRBuilderBase& builder, Value* operand, DType dtype) {
+  Value* value = vecmath::exp_nonpositive(Lane{operand, &builder}).value;
+  return is_half(dtype) ? round_to_half(builder, value, dtype) : value;
+}
+
 Value* emit_combine(llvm::IRBuilderBase& builder, AccumulatorId accumulator, DType dtype, Value* a, Value* b) {
   WEFT_ASSERT(!is_half(dtype), "folds of ", dtype, " are folds in f32");
   const Term x{a, dtype, &builder}, y{b, dtype, &builder};

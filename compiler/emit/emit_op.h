@@ -15,6 +15,8 @@ llvm::Constant* constant_value(llvm::LLVMContext& context, const Scalar& value, 
 
 // May append basic blocks; continue at the builder's insert point. `fast`: by the functions of vecmath/fast.h.
 llvm::Value* emit_op(llvm::IRBuilderBase& builder, Op op, const std::vector<llvm::Value*>& operands, const std::vector<DType>& dtypes, DType result, bool fast);
+// exp of what is never above 0, but for NaN: the same bits with less work.
+llvm::Value* emit_exp_of_nonpositive(llvm::IRBuilderBase& builder, llvm::Value* operand, DType dtype);
 llvm::Value* emit_combine(llvm::IRBuilderBase& builder, AccumulatorId accumulator, DType dtype, llvm::Value* a, llvm::Value* b);
 
 }  // namespace weft

@@ -231,7 +231,7 @@ Arg Lowering::compute(int place, Frame& frame) {
   } else {
     std::vector<Arg> args;
     for (int k = 0; k < graph_.arity(placed.node); ++k) args.push_back(operand(placed, k));
-    frame.loop.body.push_back(Compute{result.value, node.op, std::move(args)});
+    frame.loop.body.push_back(Compute{result.value, node.op, std::move(args), bounds_of(graph_, graph_.operand(placed.node, 0))});
     frame.loop.weight += op_cost(node.op);
   }
   frame.values[placed.node] = result;
@@ -312,7 +312,7 @@ void Lowering::accumulate(const Placed& placed, int fold) {
     loop.body.push_back(Accumulate{fold, args[0], {}});
   } else {
     const Arg value{new_value(node.dtype), {}};
-    loop.body.push_back(Compute{value.value, node.op, std::move(args)});
+    loop.body.push_back(Compute{value.value, node.op, std::move(args), bounds_of(graph_, graph_.operand(placed.node, 0))});
     loop.body.push_back(Accumulate{fold, value, {}});
     loop.weight += op_cost(node.op);
   }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "bounds.h"
 #include "schedule/schedule.h"
 
 namespace weft {
@@ -58,6 +59,7 @@ struct Compute {
   int result;
   Op op;
   std::vector<Arg> args;
+  Bounds first = {};                    // what is known of args[0]
 };
 struct Accumulate {
   int fold;
