@@ -59,8 +59,9 @@ void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* si
   const int wanted = threads_for(units, unit_work, threads_, costs_);
   if (wanted == 1) return run_slice(stage, slots, sizes, 0, units);
   std::call_once(started_, [&] { pool_ = shared_pool(threads_); });
+  const bool wakes = static_cast<double>(units) * static_cast<double>(unit_work) >= costs_.wake_from;
   pool_->run(units, std::max<Index>(1, costs_.slice_from / unit_work),
-             [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); }, wanted, stage.together);
+             [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); }, wanted, stage.together, wakes);
 }
 
 bool ThreadExecutor::only_calls(const Stage& stage, const Index* sizes) const {

@@ -126,6 +126,9 @@ struct ThreadPool::Workers {
     job->work(thread());
     job->release();
   }
+  // Whether workers would still be awake, had they been called for the loop before.
+  bool were_called_lately() const { return Clock::now().time_since_epoch() - Clock::duration(last_call.load(std::memory_order_relaxed)) < kLinger; }
+  void note_call() { last_call.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
   // 0 for a thread from outside.
   std::size_t thread() const { return static_cast<std::size_t>(pool.CurrentThreadId() + 1); }
 
@@ -142,6 +145,7 @@ struct ThreadPool::Workers {
 
   std::vector<Mailbox> mailboxes;
   std::atomic<int> queued{0};  // tasks in Eigen's queues that nobody has begun
+  std::atomic<Clock::rep> last_call{(Clock::now() - 2 * kLinger).time_since_epoch().count()};   // when the last loop ended that could use workers
   std::atomic<bool> ending{false};
   Eigen::ThreadPool pool;      // the last: it ends before what its tasks use
 };
@@ -153,17 +157,22 @@ ThreadPool::ThreadPool(int threads) : threads_(threads) {
 
 ThreadPool::~ThreadPool() = default;
 
-void ThreadPool::run(Index units, Index smallest, Index multiple, Index wanted, Call call, const void* context) const {
-  if (units <= 0) return;
-  smallest = std::max({smallest, multiple, Index{1}});
-  const Index slices = (units + smallest - 1) / smallest;
-  const int helpers = static_cast<int>(std::min({Index{threads_}, slices, wanted})) - 1;
-  if (helpers <= 0) return call(context, 0, units);
-  Job* job = new Job(units, smallest, multiple, helpers + 1, call, context);
-  workers_->help(job, helpers);
-  job->work(workers_->thread());
-  job->wait();
-  job->release();
+void ThreadPool::run(Loop loop, Call call, const void* context) const {
+  if (loop.units <= 0) return;
+  loop.smallest = std::max({loop.smallest, loop.multiple, Index{1}});
+  const Index slices = (loop.units + loop.smallest - 1) / loop.smallest;
+  const int helpers = static_cast<int>(std::min({Index{threads_}, slices, loop.wanted})) - 1;
+  if (helpers <= 0) return call(context, 0, loop.units);
+  if (loop.worth_waking || workers_->were_called_lately()) {
+    Job* job = new Job(loop.units, loop.smallest, loop.multiple, helpers + 1, call, context);
+    workers_->help(job, helpers);
+    job->work(workers_->thread());
+    job->wait();
+    job->release();
+  } else {
+    call(context, 0, loop.units);
+  }
+  workers_->note_call();
 }
 
 std::shared_ptr<const ThreadPool> shared_pool(int threads) {

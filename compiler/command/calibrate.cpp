@@ -114,7 +114,7 @@ double wake_seconds() {
   const ThreadPool pool(2);
   std::vector<double> samples;
   for (int k = 0; k < 200; ++k) {
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));                  // workers look for the next loop for .2
     std::atomic<int> begun{0};
     const auto start = Clock::now();
     pool.run(2, 1, [&](Index, Index) { for (++begun; begun < 2 && seconds_since(start) < 1e-3;) {} }, 2);

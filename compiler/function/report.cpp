@@ -192,8 +192,9 @@ class Report {
     const ThreadCosts costs = thread_costs(variant_.code_options.machine);
     const int wanted = threads_for(units, work, threads_, costs);
     const std::string estimate = concat(digits(static_cast<double>(units) * static_cast<double>(work) / 1e3), " us in ", units, units == 1 ? " unit" : " units");
-    if (wanted > 1) return concat("up to ", wanted, ": ", estimate);
-    return concat("one: ", estimate, threads_ == 1 ? ", and there is one" : units > 1 ? concat(", others are woken from ", digits(costs.parallel_from / 1e3), " us on") : "");
+    const bool wakes = static_cast<double>(units) * static_cast<double>(work) >= costs.wake_from;
+    if (wanted > 1) return concat("up to ", wanted, ": ", estimate, wakes ? "" : concat(", those who sleep are woken where calls follow each other, or from ", digits(costs.wake_from / 1e3), " us on"));
+    return concat("one: ", estimate, threads_ == 1 ? ", and there is one" : units > 1 ? concat(", others help from ", digits(costs.parallel_from / 1e3), " us on") : "");
   }
 
   // ---- between nests

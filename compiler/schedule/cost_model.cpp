@@ -263,9 +263,11 @@ Index element_picoseconds(const Machine& machine, bool is_vector_loop) {
   return std::max<Index>(1, std::llround(machine.vector_ps / (is_vector_loop ? 16 : 1)));
 }
 
-// A worker pays from about twice the time that it takes to begin; the first of them has the caller to wake it, besides.
+// A worker that sleeps pays from about twice the time that it takes to begin: half of the work is done by then.
 ThreadCosts thread_costs(const Machine& machine) {
-  return {3 * machine.wake_ns, 2 * machine.wake_ns, std::max<Index>(1, std::llround(0.8 * machine.wake_ns))};
+  ThreadCosts costs;
+  costs.wake_from = std::max(costs.parallel_from, 2 * machine.wake_ns);
+  return costs;
 }
 
 }  // namespace weft

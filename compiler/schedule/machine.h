@@ -33,7 +33,7 @@ struct Machine {
   double square_root = usual_square_root();            // sixteen of f32 by the processor's instruction, in vector instructions
   double quotient = usual_quotient();                  // sixteen of f32, by the same unit
   double vector_ps = 400;                              // a vector instruction of an ordinary loop, second level included
-  double wake_ns = 5000;                               // until a thread that sleeps has begun to work, in nanoseconds
+  double wake_ns = 20000;                              // until a thread that sleeps has begun to work, in nanoseconds
   double stream_bytes = usual_stream_bytes();          // calls on more bytes store their results past the caches
   friend bool operator==(const Machine&, const Machine&) = default;
 };

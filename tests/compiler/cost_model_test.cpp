@@ -192,17 +192,19 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
   CHECK(equal_parts(4, 7) == 4);
 }
 
-TEST_CASE("threads are woken for the longer the later they come, and as many as the work is worth") {
+TEST_CASE("threads that sleep are woken for the longer the later they come, and as many take part as the work is worth") {
   Machine slow;
   slow.wake_ns *= 4;
   const ThreadCosts costs = thread_costs(Machine()), slower = thread_costs(slow), as_built{};
   CHECK(costs.parallel_from == as_built.parallel_from);
   CHECK(costs.worker_from == as_built.worker_from);
   CHECK(costs.slice_from == as_built.slice_from);
-  CHECK(threads_for(10, 1000, 8, costs) == 1);
-  CHECK(threads_for(20, 1000, 8, costs) == 2);
-  CHECK(threads_for(20, 1000, 8, slower) == 1);
-  CHECK(threads_for(45, 1000, 8, costs) == 4);
+  CHECK(costs.wake_from == as_built.wake_from);
+  CHECK(slower.wake_from == 4 * costs.wake_from);
+  CHECK(slower.parallel_from == costs.parallel_from);
+  CHECK(threads_for(5, 1000, 8, costs) == 1);
+  CHECK(threads_for(7, 1000, 8, costs) == 2);
+  CHECK(threads_for(14, 1000, 8, costs) == 4);
   CHECK(threads_for(1000, 1000, 8, costs) == 8);
   CHECK(threads_for(1, 1000000, 8, costs) == 1);
   CHECK(threads_for(1000, 1000, 1, costs) == 1);

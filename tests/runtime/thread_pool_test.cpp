@@ -134,6 +134,29 @@ TEST_CASE("a pool ends while its workers look for the next loop") {
   }
 }
 
+// Loops of two units that wait for each other, a millisecond at most.
+TEST_CASE("a loop not worth waking for stays with the caller, but where loops follow each other workers are woken") {
+  const ThreadPool pool(2);
+  const auto caller = std::this_thread::get_id();
+  const auto begin_both = [&] {
+    std::atomic<int> begun{0}, elsewhere{0};
+    pool.run(2, 1, [&](Index begin, Index end) {
+      begun += static_cast<int>(end - begin), elsewhere += std::this_thread::get_id() != caller;
+      const auto start = std::chrono::steady_clock::now();
+      while (begun < 2 && std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1)) {}
+    }, 2, 1, false);
+    CHECK(begun == 2);
+    return elsewhere > 0;
+  };
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    CHECK_FALSE(begin_both());
+  }
+  bool helped = false;
+  for (int i = 0; i < 5000 && !helped; ++i) helped = begin_both();
+  CHECK(helped);
+}
+
 TEST_CASE("a process has one shared pool of so many threads while somebody holds it") {
   std::weak_ptr<const ThreadPool> seen;
   {

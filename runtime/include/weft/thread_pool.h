@@ -27,15 +27,21 @@ class ThreadPool {
 
   int threads() const { return threads_; }
   // Calls work(begin, end) on disjoint slices that cover [0, units) once, on at most `wanted` threads. They begin at multiples of `multiple`.
-  template <class Work> void run(Index units, Index smallest, const Work& work, Index wanted = 1 << 20, Index multiple = 1) const {
-    run(units, smallest, multiple, wanted, [](const void* context, Index begin, Index end) {
+  // Unless it is worth waking for, a loop that comes long after the one before runs on the caller alone; where loops follow each other, the
+  // second wakes the workers, and they stay awake.
+  template <class Work> void run(Index units, Index smallest, const Work& work, Index wanted = 1 << 20, Index multiple = 1, bool worth_waking = true) const {
+    run({units, smallest, multiple, wanted, worth_waking}, [](const void* context, Index begin, Index end) {
       (*static_cast<const Work*>(context))(begin, end);
     }, &work);
   }
 
  private:
   using Call = void (*)(const void* context, Index begin, Index end);
-  void run(Index units, Index smallest, Index multiple, Index wanted, Call call, const void* context) const;
+  struct Loop {
+    Index units, smallest, multiple, wanted;
+    bool worth_waking;
+  };
+  void run(Loop loop, Call call, const void* context) const;
   struct Workers;
   int threads_;
   std::unique_ptr<Workers> workers_;
