@@ -97,6 +97,7 @@ struct Job {
 // Where a lingering worker is handed its next job, on a cache line of its own.
 struct alignas(64) Mailbox {
   std::atomic<Job*> job{nullptr};  // null: nobody lingers here
+  bool serves = false;             // its worker has a job or lingers; for its own eyes
 };
 // In a mailbox: its worker lingers.
 Job* lingers() { return reinterpret_cast<Job*>(std::uintptr_t{1}); }
@@ -118,13 +119,8 @@ struct ThreadPool::Workers {
     for (; helpers > 0; --helpers)
       pool.Schedule([this, job] {
         queued.fetch_sub(1, std::memory_order_relaxed);
-        Mailbox& box = mailboxes[thread() - 1];
-        for (Job* next = job; next; next = linger(box)) work(next);
+        serve(job);
       });
-  }
-  void work(Job* job) const {
-    job->work(thread());
-    job->release();
   }
   // Whether workers would still be awake, had they been called for the loop before.
   bool were_called_lately() const { return Clock::now().time_since_epoch() - Clock::duration(last_call.load(std::memory_order_relaxed)) < kLinger; }
@@ -133,6 +129,19 @@ struct ThreadPool::Workers {
   std::size_t thread() const { return static_cast<std::size_t>(pool.CurrentThreadId() + 1); }
 
  private:
+  void work(Job* job) const {
+    job->work(thread());
+    job->release();
+  }
+  // A task that Eigen's queues have no room for runs at once, on the thread that brings it: one from outside, or a worker amid another job.
+  void serve(Job* job) {
+    const std::size_t self = thread();
+    if (self == 0 || mailboxes[self - 1].serves) return work(job);
+    Mailbox& box = mailboxes[self - 1];
+    box.serves = true;
+    for (Job* next = job; next; next = linger(box)) work(next);
+    box.serves = false;
+  }
   bool wanted_elsewhere() const { return queued.load(std::memory_order_relaxed) > 0 || ending.load(std::memory_order_relaxed); }
   // The next job, or null after a while and where Eigen's queues have one.
   Job* linger(Mailbox& box) {

@@ -123,6 +123,42 @@ TEST_CASE("loops that follow each other at any distance lose nothing") {
   CHECK(total == 2 * 200 * 6);
 }
 
+// While the only worker is busy, loops leave it more tasks than Eigen's queue has room for.
+TEST_CASE("loops end while the queues are full") {
+  const ThreadPool pool(2);
+  std::atomic<bool> go_on{false}, busy{false};
+  std::thread other([&] {
+    const auto caller = std::this_thread::get_id();
+    while (!busy)
+      pool.run(2, 1, [&](Index, Index) {
+        const auto start = std::chrono::steady_clock::now();
+        if (std::this_thread::get_id() != caller) {
+          busy = true;
+          while (!go_on) std::this_thread::yield();
+        }
+        while (!busy && std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1)) {}
+      });
+  });
+  while (!busy) std::this_thread::yield();
+  std::atomic<Index> total{0};
+  for (int i = 0; i < 5000; ++i) pool.run(4, 1, [&](Index begin, Index end) { total += end - begin; });
+  CHECK(total == 4 * 5000);
+  go_on = true;
+  other.join();
+  for (int i = 0; i < 100; ++i) pool.run(4, 1, [&](Index begin, Index end) { total += end - begin; });
+  CHECK(total == 4 * 5100);
+}
+
+// Loops inside a loop on a worker, more of them than its queue has room for while the others are busy.
+TEST_CASE("loops inside a loop end while the queues are full") {
+  const ThreadPool pool(2);
+  std::atomic<Index> total{0};
+  pool.run(2, 1, [&](Index, Index) {
+    for (int i = 0; i < 3000; ++i) pool.run(2, 1, [&](Index begin, Index end) { total += end - begin; });
+  });
+  CHECK(total == 2 * 3000 * 2);
+}
+
 TEST_CASE("a pool ends while its workers look for the next loop") {
   for (int i = 0; i < 50; ++i) {
     std::atomic<Index> total{0};
