@@ -29,7 +29,7 @@ struct Options {
   int lanes = 0;                                // f32 lanes of the registers used, at most: 16 AVX-512, 8 AVX2, 4 SSE; 0: what the
                                                 // processor has. Same bits with any; 4 has no fma instruction and is slow
   bool fast_math = false;                       // faster and less exact, see above
-  std::shared_ptr<Executor> executor = nullptr; // runs the stages instead of threads of this function's own
+  std::shared_ptr<Executor> executor = nullptr; // runs the stages instead of the threads that functions share
   Index cache_bytes = 0;                        // calls on more bytes than this store results past the caches; 0: the third level, at most 24 MiB of it, or as calibrated
   std::string cache_dir = {};                   // machine code is kept in this directory and read by later processes: see below
   bool verify = false;                          // checks every level after every pass
