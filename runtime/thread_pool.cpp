@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 // How long a thread that has nothing to do looks for something before it sleeps: a few times what waking it would take. Calls that
 // follow each other find the workers awake.
-constexpr std::chrono::microseconds kLinger{200};
+constexpr std::chrono::microseconds linger_time{200};
 
 // What is left of one thread's share, on a cache line of its own.
 struct alignas(64) Share {
@@ -85,7 +85,7 @@ struct Job {
   void wait() {
     const auto start = Clock::now();
     for (Index seen = done.load(std::memory_order_acquire); seen != units; seen = done.load(std::memory_order_acquire)) {
-      if (Clock::now() - start < kLinger) pause();
+      if (Clock::now() - start < linger_time) pause();
       else done.wait(seen, std::memory_order_acquire);
     }
   }
@@ -123,7 +123,7 @@ struct ThreadPool::Workers {
       });
   }
   // Whether workers would still be awake, had they been called for the loop before.
-  bool were_called_lately() const { return Clock::now().time_since_epoch() - Clock::duration(last_call.load(std::memory_order_relaxed)) < kLinger; }
+  bool were_called_lately() const { return Clock::now().time_since_epoch() - Clock::duration(last_call.load(std::memory_order_relaxed)) < linger_time; }
   void note_call() { last_call.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
   // 0 for a thread from outside.
   std::size_t thread() const { return static_cast<std::size_t>(pool.CurrentThreadId() + 1); }
@@ -147,14 +147,14 @@ struct ThreadPool::Workers {
   Job* linger(Mailbox& box) {
     box.job.store(lingers(), std::memory_order_relaxed);
     const auto start = Clock::now();
-    while (box.job.load(std::memory_order_relaxed) == lingers() && !wanted_elsewhere() && Clock::now() - start < kLinger) pause();
+    while (box.job.load(std::memory_order_relaxed) == lingers() && !wanted_elsewhere() && Clock::now() - start < linger_time) pause();
     Job* next = box.job.exchange(nullptr, std::memory_order_acq_rel);
     return next == lingers() ? nullptr : next;
   }
 
   std::vector<Mailbox> mailboxes;
   std::atomic<int> queued{0};  // tasks in Eigen's queues that nobody has begun
-  std::atomic<Clock::rep> last_call{(Clock::now() - 2 * kLinger).time_since_epoch().count()};   // when the last loop ended that could use workers
+  std::atomic<Clock::rep> last_call{(Clock::now() - 2 * linger_time).time_since_epoch().count()};   // when the last loop ended that could use workers
   std::atomic<bool> ending{false};
   Eigen::ThreadPool pool;      // the last: it ends before what its tasks use
 };
