@@ -115,6 +115,7 @@ struct ThreadPool::Workers {
       Job* expected = lingers();
       if (box.job.load(std::memory_order_relaxed) == expected && box.job.compare_exchange_strong(expected, job, std::memory_order_acq_rel)) --helpers;
     }
+    if (helpers == 0) return;
     queued.fetch_add(helpers, std::memory_order_relaxed);
     for (; helpers > 0; --helpers)
       pool.Schedule([this, job] {

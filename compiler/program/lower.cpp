@@ -11,6 +11,12 @@ std::string key_of(const std::vector<Subscript>& at) {
   return key;
 }
 
+// Of operand 0, where the op's code does less for it: a graph of many sums is not searched for nothing.
+Bounds bounds_for(const Graph& graph, NodeId id) {
+  const Op op = graph.node(id).op;
+  return op == Op::exp || op == Op::divide ? bounds_of(graph, graph.operand(id, 0)) : Bounds{};
+}
+
 }  // namespace
 
 Lowering::Lowering(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name)
@@ -231,7 +237,7 @@ Arg Lowering::compute(int place, Frame& frame) {
   } else {
     std::vector<Arg> args;
     for (int k = 0; k < graph_.arity(placed.node); ++k) args.push_back(operand(placed, k));
-    frame.loop.body.push_back(Compute{result.value, node.op, std::move(args), bounds_of(graph_, graph_.operand(placed.node, 0))});
+    frame.loop.body.push_back(Compute{result.value, node.op, std::move(args), bounds_for(graph_, placed.node)});
     frame.loop.weight += op_cost(node.op);
   }
   frame.values[placed.node] = result;
@@ -312,7 +318,7 @@ void Lowering::accumulate(const Placed& placed, int fold) {
     loop.body.push_back(Accumulate{fold, args[0], {}});
   } else {
     const Arg value{new_value(node.dtype), {}};
-    loop.body.push_back(Compute{value.value, node.op, std::move(args), bounds_of(graph_, graph_.operand(placed.node, 0))});
+    loop.body.push_back(Compute{value.value, node.op, std::move(args), bounds_for(graph_, placed.node)});
     loop.body.push_back(Accumulate{fold, value, {}});
     loop.weight += op_cost(node.op);
   }
