@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "maps.h"
-#include "print.h"
+#include "text/print.h"
 
 namespace weft {
 namespace {

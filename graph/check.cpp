@@ -7,7 +7,7 @@
 
 #include "maps.h"
 #include "others.h"
-#include "print.h"
+#include "text/print.h"
 
 namespace weft {
 namespace {

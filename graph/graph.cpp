@@ -6,7 +6,7 @@
 
 #include "check.h"
 #include "maps.h"
-#include "print.h"
+#include "text/print.h"
 #include "storage.h"
 
 namespace weft {

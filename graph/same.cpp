@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "print.h"
+#include "text/print.h"
 
 namespace weft {
 namespace {

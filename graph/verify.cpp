@@ -16,7 +16,7 @@
 #include <unordered_set>
 
 #include "check.h"
-#include "print.h"
+#include "text/print.h"
 #include "storage.h"
 
 namespace weft {

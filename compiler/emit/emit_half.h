@@ -3,7 +3,7 @@
 // Rounding is half to even, keeps subnormals, goes to infinity beyond the largest number and makes NaN quiet. f16 is
 // converted by instruction where the function has the target feature F16C and by integer arithmetic elsewhere; bf16 always
 // by integer arithmetic, because the instruction for it takes subnormals for zero. On vectors of any width and on scalars;
-// no calls. Tested in tests/compiler/emit_half_test.cpp.
+// no calls. Tested in tests/compiler/emit/emit_half_test.cpp.
 #pragma once
 #include <llvm/IR/IRBuilder.h>
 

@@ -3,7 +3,7 @@
 #include <weft/accumulator.h>
 #include <weft/error.h>
 
-#include "../../graph/rebuild.h"
+#include "../../graph/passes/rebuild.h"
 
 namespace weft {
 namespace {

@@ -1,6 +1,6 @@
 #include "pipeline.h"
 
-#include "../../graph/rebuild.h"
+#include "../../graph/passes/rebuild.h"
 #include "schedule/schedule.h"
 
 namespace weft {

@@ -7,7 +7,7 @@
 #include <queue>
 #include <set>
 
-#include "../../graph/rebuild.h"
+#include "../../graph/passes/rebuild.h"
 #include "drafts.h"
 
 namespace weft {

@@ -1,7 +1,7 @@
 // Tensors: an Expr whose axes are read as levels. An operation is planned on types, then becomes one node with index maps.
 #include <weft/tml.h>
 
-#include "../axes.h"
+#include "expr/axes.h"
 #include "nested.h"
 
 namespace weft::tml {

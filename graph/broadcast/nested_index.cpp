@@ -1,6 +1,6 @@
 // Index access broadcasting. A read is a copy with fixed indices; a write selects, for each scalar of the tensor, between
 // the value and what was there, so that both are one pass and the gradient is the select's.
-#include "../axes.h"
+#include "expr/axes.h"
 #include "nested.h"
 
 namespace weft::tml {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "../text_reader.h"
+#include "text/text_reader.h"
 #include "align.h"
 #include "nested.h"
 

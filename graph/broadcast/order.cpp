@@ -9,7 +9,7 @@
 
 #include <weft/text.h>
 
-#include "../axes.h"
+#include "expr/axes.h"
 #include "align.h"
 
 namespace weft {

@@ -1,5 +1,5 @@
 // Gradients and Hessians at singular points, as NUMERICS says they are: products with zeros, ties, branches not taken, powers
-// at 0. Run through the interpreter by tests/graph/grad_tables_test.cpp and compiled by tests/compiler/grad_tables_test.cpp.
+// at 0. Run through the interpreter by tests/graph/grad/grad_tables_test.cpp and compiled by tests/compiler/grad_tables_test.cpp.
 #pragma once
 #include <cmath>
 #include <functional>

@@ -85,7 +85,7 @@ class Graph {
 
  private:
   friend class Expr;
-  friend struct CustomGradient;                              // graph/grad_sweep.h
+  friend struct CustomGradient;                              // graph/grad/sweep.h
   std::unique_ptr<Storage> storage_;
 };
 

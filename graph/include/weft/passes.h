@@ -40,7 +40,7 @@ Graph fold_constants(const Graph& graph);
 // pattern is defined, and better conditioned: log1p(exp(a)) -> softplus(a).
 enum class RuleClass : std::uint8_t { exact, real };
 
-// Out: the rules of graph/simplify_rules.h applied until none fits: multiply(a, 1) -> a, where(c, a, a) -> a, ..
+// Out: the rules of graph/passes/simplify_rules.h applied until none fits: multiply(a, 1) -> a, where(c, a, a) -> a, ..
 // Keeps: every value bit for bit (RuleClass::exact); with RuleClass::real the real-number meaning.
 // Note: forgets stop_gradient: differentiate first.
 Graph simplify(const Graph& graph, RuleClass allowed = RuleClass::exact);

@@ -4,8 +4,8 @@
 #include <weft/error.h>
 #include <weft/recurrence.h>
 
-#include "grad_recurrence.h"
-#include "grad_sweep.h"
+#include "recurrence.h"
+#include "sweep.h"
 #include "others.h"
 #include "storage.h"
 

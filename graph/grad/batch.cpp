@@ -4,7 +4,7 @@
 
 #include <weft/error.h>
 
-#include "print.h"
+#include "text/print.h"
 
 namespace weft {
 namespace {

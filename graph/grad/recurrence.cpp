@@ -1,11 +1,11 @@
-#include "grad_recurrence.h"
+#include "recurrence.h"
 
 #include <algorithm>
 
 #include <weft/grad.h>
 
 #include "maps.h"
-#include "print.h"
+#include "text/print.h"
 
 namespace weft {
 namespace {

@@ -141,10 +141,10 @@ inline Local copysign(const Local& a, const Local& b) { return call(Op::copysign
 inline Local floor_divide(const Local& a, const Local& b) { return call(Op::floor_divide, a, b); }
 inline Local truncated_divide(const Local& a, const Local& b) { return call(Op::truncated_divide, a, b); }
 
-// The derivative of trigamma, of other ops (graph/tetragamma.cpp).
+// The derivative of trigamma, of other ops (graph/grad/tetragamma.cpp).
 Local tetragamma(const Local& a);
 
-// The cotangent of operand `position` of op, over the frame's domain (graph/derivative.cpp: the columns of ops.def).
+// The cotangent of operand `position` of op, over the frame's domain (graph/grad/derivative.cpp: the columns of ops.def).
 Local derivative(Op op, int position, const std::vector<Local>& operands, const Local& y, const Local& g);
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <weft/expr.h>
 
 #include "batch.h"
-#include "grad_sweep.h"
+#include "sweep.h"
 #include "storage.h"
 
 namespace weft {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "print.h"
+#include "text/print.h"
 
 namespace weft {
 namespace {

@@ -5,7 +5,7 @@
 // A literal matches a scalar constant of that value and sign: 0 is not -0.0. `numbers` says for which dtypes a rule
 // holds. What a text cannot say (cast to the same dtype, copy of a whole node) is in simplify.cpp.
 // exact: bit-identical for all inputs, NaN, infinities and -0 included (the bits of a NaN do not count).
-// real: equal over the reals where the pattern is defined, and better conditioned. tests/graph/simplify_test.cpp
+// real: equal over the reals where the pattern is defined, and better conditioned. tests/graph/passes/simplify_test.cpp
 // evaluates both sides of every row.
 #pragma once
 #include <span>

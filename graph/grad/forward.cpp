@@ -1,8 +1,8 @@
 // Tangents: from the xs up to the ys. The derivative of a fold is the fold (sum) of what its elements contribute.
 #include <weft/error.h>
 
-#include "grad_recurrence.h"
-#include "grad_sweep.h"
+#include "recurrence.h"
+#include "sweep.h"
 #include "others.h"
 
 namespace weft {

@@ -1,5 +1,5 @@
 // The derivatives of stable functions in other words (stable_form.h): those of the functions they are.
-#include "grad_sweep.h"
+#include "sweep.h"
 #include "maps.h"
 #include "storage.h"
 

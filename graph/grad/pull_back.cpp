@@ -4,7 +4,7 @@
 
 #include <weft/expr.h>
 
-#include "windows.h"
+#include "expr/windows.h"
 
 namespace weft {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "local.h"
 #include "pull_back.h"
-#include "stable_form.h"
+#include "passes/stable_form.h"
 
 namespace weft {
 

@@ -13,7 +13,7 @@
 #include <weft/text.h>
 
 #include "error_text.h"
-#include "simplify_rules.h"
+#include "passes/simplify_rules.h"
 
 using namespace weft;
 

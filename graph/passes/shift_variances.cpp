@@ -14,7 +14,7 @@
 #include <weft/expr.h>
 #include <weft/passes.h>
 
-#include "axes.h"
+#include "expr/axes.h"
 #include "maps.h"
 #include "rebuild.h"
 
