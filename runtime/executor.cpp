@@ -26,6 +26,8 @@ std::byte* scratch_of_thread(Index bytes) {
 
 Index value_of(int position, const Index* sizes, Index otherwise) { return position < 0 ? otherwise : sizes[position]; }
 
+Index work_of_unit(const Stage& stage, const Index* sizes) { return std::max<Index>(value_of(stage.unit_work, sizes, 0), 0); }
+
 bool needs_scratch(const Stage& stage, const Index* sizes) { return value_of(stage.scratch, sizes, 0) > 0; }
 
 WEFT_CALLS_GENERATED_CODE void run_slice(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end) {
@@ -35,10 +37,12 @@ WEFT_CALLS_GENERATED_CODE void run_slice(const Stage& stage, void* const* slots,
 
 }  // namespace
 
-int threads_for(Index units, Index unit_work, int threads, const ThreadCosts& costs) {
+Sharing sharing_of(Index units, Index unit_work, int threads, const ThreadCosts& costs) {
   const double work = static_cast<double>(units) * static_cast<double>(unit_work);
-  if (units <= 1 || threads == 1 || work < costs.parallel_from) return 1;
-  return static_cast<int>(std::clamp(work / costs.worker_from, 2.0, static_cast<double>(threads)));
+  if (units <= 1 || threads == 1 || work < costs.parallel_from) return {.threads = 1};
+  return {.smallest = std::max<Index>(1, costs.slice_from / unit_work),
+          .threads = static_cast<int>(std::clamp(work / costs.worker_from, 2.0, static_cast<double>(threads))),
+          .worth_waking = work >= costs.wake_from};
 }
 
 void SerialExecutor::run(const Stage& stage, void* const* slots, const Index* sizes) const {
@@ -55,18 +59,15 @@ ThreadExecutor::ThreadExecutor(int threads, const ThreadCosts& costs) : threads_
 void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* sizes) const {
   const Index units = value_of(stage.units, sizes, 1);
   if (units <= 0) return;
-  const Index unit_work = std::max<Index>(value_of(stage.unit_work, sizes, 0), 0);
-  const int wanted = threads_for(units, unit_work, threads_, costs_);
-  if (wanted == 1) return run_slice(stage, slots, sizes, 0, units);
+  Sharing sharing = sharing_of(units, work_of_unit(stage, sizes), threads_, costs_);
+  if (sharing.threads == 1) return run_slice(stage, slots, sizes, 0, units);
+  sharing.multiple = stage.together;
   std::call_once(started_, [&] { pool_ = shared_pool(threads_); });
-  const bool wakes = static_cast<double>(units) * static_cast<double>(unit_work) >= costs_.wake_from;
-  pool_->run(units, std::max<Index>(1, costs_.slice_from / unit_work),
-             [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); }, wanted, stage.together, wakes);
+  pool_->run(units, sharing, [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); });
 }
 
 bool ThreadExecutor::only_calls(const Stage& stage, const Index* sizes) const {
-  const Index units = value_of(stage.units, sizes, 1), unit_work = std::max<Index>(value_of(stage.unit_work, sizes, 0), 0);
-  return threads_for(units, unit_work, threads_, costs_) == 1 && !needs_scratch(stage, sizes);
+  return !needs_scratch(stage, sizes) && sharing_of(value_of(stage.units, sizes, 1), work_of_unit(stage, sizes), threads_, costs_).threads == 1;
 }
 
 std::shared_ptr<Executor> make_executor(int threads, const ThreadCosts& costs) {

@@ -9,6 +9,10 @@
 #include <thread>
 #include <vector>
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #define EIGEN_USE_THREADS
 #include <unsupported/Eigen/CXX11/ThreadPool>
 
@@ -23,6 +27,15 @@ void pause() {
   __builtin_ia32_pause();
 #else
   std::this_thread::yield();
+#endif
+}
+
+// -1: not known.
+int processor() {
+#ifdef __linux__
+  return sched_getcpu();
+#else
+  return -1;
 #endif
 }
 
@@ -41,12 +54,12 @@ struct alignas(64) Share {
 // One parallel loop. Counted by reference: a worker that wakes up after the loop is over finds nothing left to claim
 // and only drops its reference, so the caller need not wait for workers that never began.
 //
-// A thread begins with the share of its number, so that loops of as many units, one after the other or call after call, find
+// A thread begins with the share of its processor, so that loops of as many units, one after the other or call after call, find
 // what they read in the caches of the core that has it; then it helps the others.
 struct Job {
   using Call = void (*)(const void* context, Index begin, Index end);
-  Job(Index all, Index least, Index step, int threads, Call f, const void* with)
-      : units(all), smallest(least), multiple(step), call(f), context(with), count(static_cast<std::size_t>(threads)), shares(new Share[count]), references(threads) {
+  Job(Index all, const Sharing& sharing, int threads, Call f, const void* with)
+      : units(all), smallest(sharing.smallest), multiple(sharing.multiple), call(f), context(with), count(static_cast<std::size_t>(threads)), shares(new Share[count]), references(threads) {
     for (std::size_t k = 0; k < count; ++k) shares[k].next = boundary(k), shares[k].end = boundary(k + 1);
   }
 
@@ -94,6 +107,27 @@ struct Job {
   }
 };
 
+// Which processor had each share when its last loop began. A system that moves threads to other processors does not move what the caches there
+// hold: half of an array that lies in the third level of two processors is read from the other's by a thread that keeps its share.
+class Homes {
+ public:
+  explicit Homes(std::size_t threads) : processors_(threads) {
+    for (auto& each : processors_) each = -1;
+  }
+  // With which of `count` shares this thread begins: its processor's; if that has none, the one of its own number.
+  std::size_t share(std::size_t thread, std::size_t count) {
+    const int here = processor();
+    for (std::size_t k = 0; k < count && here >= 0; ++k)
+      if (processors_[k].load(std::memory_order_relaxed) == here) return k;
+    const std::size_t own = thread % count;
+    processors_[own].store(here, std::memory_order_relaxed);
+    return own;
+  }
+
+ private:
+  std::vector<std::atomic<int>> processors_;    // by share
+};
+
 // Where a lingering worker is handed its next job, on a cache line of its own.
 struct alignas(64) Mailbox {
   std::atomic<Job*> job{nullptr};  // null: nobody lingers here
@@ -106,7 +140,7 @@ Job* lingers() { return reinterpret_cast<Job*>(std::uintptr_t{1}); }
 
 // A loop goes to the workers that linger, by one compare-exchange each, and only beyond those to Eigen's queues, which wake up sleepers.
 struct ThreadPool::Workers {
-  explicit Workers(int count) : mailboxes(static_cast<std::size_t>(count)), pool(count, false) {}
+  explicit Workers(int count) : mailboxes(static_cast<std::size_t>(count)), homes(mailboxes.size() + 1), pool(count, false) {}
   ~Workers() { ending = true; }
 
   void help(Job* job, int helpers) {
@@ -126,21 +160,22 @@ struct ThreadPool::Workers {
   // Whether workers would still be awake, had they been called for the loop before.
   bool were_called_lately() const { return Clock::now().time_since_epoch() - Clock::duration(last_call.load(std::memory_order_relaxed)) < linger_time; }
   void note_call() { last_call.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
-  // 0 for a thread from outside.
-  std::size_t thread() const { return static_cast<std::size_t>(pool.CurrentThreadId() + 1); }
+  void work(Job* job) { job->work(homes.share(thread(), job->count)); }
 
  private:
-  void work(Job* job) const {
-    job->work(thread());
+  // 0 for a thread from outside.
+  std::size_t thread() const { return static_cast<std::size_t>(pool.CurrentThreadId() + 1); }
+  void work_and_release(Job* job) {
+    work(job);
     job->release();
   }
   // A task that Eigen's queues have no room for runs at once, on the thread that brings it: one from outside, or a worker amid another job.
   void serve(Job* job) {
     const std::size_t self = thread();
-    if (self == 0 || mailboxes[self - 1].serves) return work(job);
+    if (self == 0 || mailboxes[self - 1].serves) return work_and_release(job);
     Mailbox& box = mailboxes[self - 1];
     box.serves = true;
-    for (Job* next = job; next; next = linger(box)) work(next);
+    for (Job* next = job; next; next = linger(box)) work_and_release(next);
     box.serves = false;
   }
   bool wanted_elsewhere() const { return queued.load(std::memory_order_relaxed) > 0 || ending.load(std::memory_order_relaxed); }
@@ -154,6 +189,7 @@ struct ThreadPool::Workers {
   }
 
   std::vector<Mailbox> mailboxes;
+  Homes homes;
   std::atomic<int> queued{0};  // tasks in Eigen's queues that nobody has begun
   std::atomic<Clock::rep> last_call{(Clock::now() - 2 * linger_time).time_since_epoch().count()};   // when the last loop ended that could use workers
   std::atomic<bool> ending{false};
@@ -167,20 +203,20 @@ ThreadPool::ThreadPool(int threads) : threads_(threads) {
 
 ThreadPool::~ThreadPool() = default;
 
-void ThreadPool::run(Loop loop, Call call, const void* context) const {
-  if (loop.units <= 0) return;
-  loop.smallest = std::max({loop.smallest, loop.multiple, Index{1}});
-  const Index slices = (loop.units + loop.smallest - 1) / loop.smallest;
-  const int helpers = static_cast<int>(std::min({Index{threads_}, slices, loop.wanted})) - 1;
-  if (helpers <= 0) return call(context, 0, loop.units);
-  if (loop.worth_waking || workers_->were_called_lately()) {
-    Job* job = new Job(loop.units, loop.smallest, loop.multiple, helpers + 1, call, context);
+void ThreadPool::run(Index units, Sharing sharing, Call call, const void* context) const {
+  if (units <= 0) return;
+  sharing.smallest = std::max({sharing.smallest, sharing.multiple, Index{1}});
+  const Index slices = (units + sharing.smallest - 1) / sharing.smallest;
+  const int helpers = static_cast<int>(std::min<Index>({threads_, slices, sharing.threads})) - 1;
+  if (helpers <= 0) return call(context, 0, units);
+  if (sharing.worth_waking || workers_->were_called_lately()) {
+    Job* job = new Job(units, sharing, helpers + 1, call, context);
     workers_->help(job, helpers);
-    job->work(workers_->thread());
+    workers_->work(job);
     job->wait();
     job->release();
   } else {
-    call(context, 0, loop.units);
+    call(context, 0, units);
   }
   workers_->note_call();
 }

@@ -117,7 +117,7 @@ double wake_seconds() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));                  // workers look for the next loop for .2
     std::atomic<int> begun{0};
     const auto start = Clock::now();
-    pool.run(2, 1, [&](Index, Index) { for (++begun; begun < 2 && seconds_since(start) < 1e-3;) {} }, 2);
+    pool.run(2, {.threads = 2}, [&](Index, Index) { for (++begun; begun < 2 && seconds_since(start) < 1e-3;) {} });
     samples.push_back(seconds_since(start));
   }
   std::nth_element(samples.begin(), samples.begin() + 50, samples.end());

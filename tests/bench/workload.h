@@ -23,7 +23,7 @@ class Team {
     const Index parts = threads();
     auto edge = [&](Index part) { return part == parts ? count : count / grain * part / parts * grain; };
     if (parts == 1) return work(Index{0}, Index{0}, count);
-    pool_.run(parts, 1, [&](Index begin, Index end) {
+    pool_.run(parts, {}, [&](Index begin, Index end) {
       for (Index part = begin; part < end; ++part) work(part, edge(part), edge(part + 1));
     });
   }

@@ -1,7 +1,11 @@
 #include <weft/thread_pool.h>
 
+#include <sched.h>
+
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -19,7 +23,7 @@ TEST_CASE("every unit runs exactly once for any number of threads") {
     for (const Index units : {0, 1, 2, 7, 100, 10007})
       for (const Index smallest : {0, 1, 3, 1000}) {
         const std::unique_ptr<std::atomic<int>[]> runs(new std::atomic<int>[units + 1]());
-        pool.run(units, smallest, [&](Index begin, Index end) {
+        pool.run(units, {.smallest = smallest}, [&](Index begin, Index end) {
           for (Index i = begin; i < end; ++i) ++runs[i];
         });
         Index once = 0;
@@ -32,7 +36,7 @@ TEST_CASE("every unit runs exactly once for any number of threads") {
 TEST_CASE("slices are not smaller than asked for, except the last") {
   const ThreadPool pool(3);
   std::atomic<int> small{0};
-  pool.run(1000, 64, [&](Index begin, Index end) { small += end - begin < 64; });
+  pool.run(1000, {.smallest = 64}, [&](Index begin, Index end) { small += end - begin < 64; });
   CHECK(small <= 1);
 }
 
@@ -42,7 +46,7 @@ TEST_CASE("slices begin at the multiples that are asked for") {
     for (const Index units : {3, 40, 4099}) {
       std::atomic<int> amid{0};
       std::atomic<Index> total{0};
-      pool.run(units, 3, [&](Index begin, Index end) { amid += begin % multiple != 0, total += end - begin; }, 2, multiple);
+      pool.run(units, {.smallest = 3, .multiple = multiple, .threads = 2}, [&](Index begin, Index end) { amid += begin % multiple != 0, total += end - begin; });
       CHECK(amid == 0);
       CHECK(total == units);
     }
@@ -53,43 +57,72 @@ TEST_CASE("slices but whole shares are not smaller than asked for where threads 
   for (const Index units : {65, 1000, 1023, 4097}) {
     std::atomic<int> small{0};
     std::atomic<Index> total{0};
-    pool.run(units, 16, [&](Index begin, Index end) { small += end - begin < 16, total += end - begin; }, 4, 8);
+    pool.run(units, {.smallest = 16, .multiple = 8, .threads = 4}, [&](Index begin, Index end) { small += end - begin < 16, total += end - begin; });
     CHECK(small == 0);
     CHECK(total == units);
   }
 }
 
-// The worker is held in its share until the caller is in the other, so that neither can help.
-TEST_CASE("the caller begins with the first units and the worker with the others, in every loop") {
-  const ThreadPool pool(2);
+// Two units, each of a thread: neither ends before the other is begun, so that nobody can help. By unit: the processor that had it.
+std::array<int, 2> processors_of_two_units(const ThreadPool& pool, const std::function<void()>& in_worker = [] {}) {
   const auto caller = std::this_thread::get_id();
-  for (int loop = 0; loop < 50; ++loop) {
-    std::atomic<int> begun{0};
-    std::atomic<bool> first_by_caller{false};
-    pool.run(2, 1, [&](Index begin, Index) {
-      if (begin == 0) first_by_caller = std::this_thread::get_id() == caller;
-      ++begun;
-      const auto start = std::chrono::steady_clock::now();
-      while (begun < 2 && std::chrono::steady_clock::now() - start < std::chrono::seconds(5)) std::this_thread::yield();
-    });
-    CHECK(first_by_caller);
+  std::atomic<int> begun{0};
+  std::array<int, 2> had{};
+  pool.run(2, {}, [&](Index begin, Index) {
+    had[static_cast<std::size_t>(begin)] = sched_getcpu();
+    ++begun;
+    const auto start = std::chrono::steady_clock::now();
+    while (begun < 2 && std::chrono::steady_clock::now() - start < std::chrono::seconds(5)) std::this_thread::yield();
+    if (std::this_thread::get_id() != caller) in_worker();
+  });
+  CHECK(begun == 2);
+  return had;
+}
+void move_to(int processor) {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(processor, &only);
+  CHECK(sched_setaffinity(0, sizeof only, &only) == 0);
+}
+
+TEST_CASE("units stay with their processor when threads are moved") {
+  cpu_set_t allowed;
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  std::vector<int> processors;
+  for (int k = 0; k < CPU_SETSIZE; ++k)
+    if (CPU_ISSET(k, &allowed)) processors.push_back(k);
+  if (processors.size() < 2) return;            // all units have the only one
+  const int first = processors[0], second = processors[1];
+  const ThreadPool pool(2);
+  const auto caller_and_worker_on = [&](int callers, int workers) {
+    processors_of_two_units(pool, [&] { move_to(workers); });
+    move_to(callers);
+  };
+  caller_and_worker_on(first, second);
+  for (int i = 0; i < 3; ++i) processors_of_two_units(pool);   // who is where is known from here on
+  const auto before = processors_of_two_units(pool);
+  CHECK(before[0] != before[1]);
+  for (int i = 0; i < 20; ++i) {
+    caller_and_worker_on(i % 2 == 0 ? second : first, i % 2 == 0 ? first : second);
+    CHECK(processors_of_two_units(pool) == before);
   }
+  sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
 TEST_CASE("no more threads take part than wanted") {
   const ThreadPool pool(4);
   const auto caller = std::this_thread::get_id();
   std::atomic<int> elsewhere{0};
-  pool.run(100, 1, [&](Index, Index) { elsewhere += std::this_thread::get_id() != caller; }, 1);
+  pool.run(100, {.threads = 1}, [&](Index, Index) { elsewhere += std::this_thread::get_id() != caller; });
   CHECK(elsewhere == 0);
 }
 
 TEST_CASE("a parallel loop inside a parallel loop ends") {
   const ThreadPool pool(4);
   std::atomic<Index> total{0};
-  pool.run(20, 1, [&](Index begin, Index end) {
+  pool.run(20, {}, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i)
-      pool.run(50, 1, [&](Index first, Index last) { total += last - first; });
+      pool.run(50, {}, [&](Index first, Index last) { total += last - first; });
   });
   CHECK(total == 1000);
 }
@@ -100,7 +133,7 @@ TEST_CASE("several threads use one pool at once") {
   std::vector<std::thread> callers;
   for (int t = 0; t < 4; ++t)
     callers.emplace_back([&] {
-      for (int i = 0; i < 200; ++i) pool.run(30, 1, [&](Index begin, Index end) { total += end - begin; });
+      for (int i = 0; i < 200; ++i) pool.run(30, {}, [&](Index begin, Index end) { total += end - begin; });
     });
   for (auto& caller : callers) caller.join();
   CHECK(total == 4 * 200 * 30);
@@ -114,7 +147,7 @@ TEST_CASE("loops that follow each other at any distance lose nothing") {
   for (int t = 0; t < 2; ++t)
     callers.emplace_back([&, t] {
       for (int gap = 0; gap < 400; gap += 2) {
-        pool.run(6, 1, [&](Index begin, Index end) { total += end - begin; });
+        pool.run(6, {}, [&](Index begin, Index end) { total += end - begin; });
         const auto start = std::chrono::steady_clock::now();
         while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(t == 0 ? gap : 400 - gap)) std::this_thread::yield();
       }
@@ -130,7 +163,7 @@ TEST_CASE("loops end while the queues are full") {
   std::thread other([&] {
     const auto caller = std::this_thread::get_id();
     while (!busy)
-      pool.run(2, 1, [&](Index, Index) {
+      pool.run(2, {}, [&](Index, Index) {
         const auto start = std::chrono::steady_clock::now();
         if (std::this_thread::get_id() != caller) {
           busy = true;
@@ -141,11 +174,11 @@ TEST_CASE("loops end while the queues are full") {
   });
   while (!busy) std::this_thread::yield();
   std::atomic<Index> total{0};
-  for (int i = 0; i < 5000; ++i) pool.run(4, 1, [&](Index begin, Index end) { total += end - begin; });
+  for (int i = 0; i < 5000; ++i) pool.run(4, {}, [&](Index begin, Index end) { total += end - begin; });
   CHECK(total == 4 * 5000);
   go_on = true;
   other.join();
-  for (int i = 0; i < 100; ++i) pool.run(4, 1, [&](Index begin, Index end) { total += end - begin; });
+  for (int i = 0; i < 100; ++i) pool.run(4, {}, [&](Index begin, Index end) { total += end - begin; });
   CHECK(total == 4 * 5100);
 }
 
@@ -153,8 +186,8 @@ TEST_CASE("loops end while the queues are full") {
 TEST_CASE("loops inside a loop end while the queues are full") {
   const ThreadPool pool(2);
   std::atomic<Index> total{0};
-  pool.run(2, 1, [&](Index, Index) {
-    for (int i = 0; i < 3000; ++i) pool.run(2, 1, [&](Index begin, Index end) { total += end - begin; });
+  pool.run(2, {}, [&](Index, Index) {
+    for (int i = 0; i < 3000; ++i) pool.run(2, {}, [&](Index begin, Index end) { total += end - begin; });
   });
   CHECK(total == 2 * 3000 * 2);
 }
@@ -164,7 +197,7 @@ TEST_CASE("a pool ends while its workers look for the next loop") {
     std::atomic<Index> total{0};
     {
       const ThreadPool pool(4);
-      pool.run(8, 1, [&](Index begin, Index end) { total += end - begin; });
+      pool.run(8, {}, [&](Index begin, Index end) { total += end - begin; });
     }
     CHECK(total == 8);
   }
@@ -176,11 +209,11 @@ TEST_CASE("a loop not worth waking for stays with the caller, but where loops fo
   const auto caller = std::this_thread::get_id();
   const auto begin_both = [&] {
     std::atomic<int> begun{0}, elsewhere{0};
-    pool.run(2, 1, [&](Index begin, Index end) {
+    pool.run(2, {.worth_waking = false}, [&](Index begin, Index end) {
       begun += static_cast<int>(end - begin), elsewhere += std::this_thread::get_id() != caller;
       const auto start = std::chrono::steady_clock::now();
       while (begun < 2 && std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1)) {}
-    }, 2, 1, false);
+    });
     CHECK(begun == 2);
     return elsewhere > 0;
   };

@@ -43,8 +43,8 @@ struct ThreadCosts {
   double wake_from = 40e3;      // total work that wakes those who sleep, however long ago the last loop was
 };
 
-// How many of these threads take part in so many units of so many nanoseconds each; 1: the caller alone.
-int threads_for(Index units, Index unit_work, int threads, const ThreadCosts& costs);
+// How these threads share so many units of so many nanoseconds each. One thread: the caller alone.
+Sharing sharing_of(Index units, Index unit_work, int threads, const ThreadCosts& costs);
 
 class SerialExecutor final : public Executor {
  public:

@@ -202,12 +202,12 @@ TEST_CASE("threads that sleep are woken for the longer the later they come, and 
   CHECK(costs.wake_from == as_built.wake_from);
   CHECK(slower.wake_from == 4 * costs.wake_from);
   CHECK(slower.parallel_from == costs.parallel_from);
-  CHECK(threads_for(5, 1000, 8, costs) == 1);
-  CHECK(threads_for(7, 1000, 8, costs) == 2);
-  CHECK(threads_for(14, 1000, 8, costs) == 4);
-  CHECK(threads_for(1000, 1000, 8, costs) == 8);
-  CHECK(threads_for(1, 1000000, 8, costs) == 1);
-  CHECK(threads_for(1000, 1000, 1, costs) == 1);
+  CHECK(sharing_of(5, 1000, 8, costs).threads == 1);
+  CHECK(sharing_of(7, 1000, 8, costs).threads == 2);
+  CHECK(sharing_of(14, 1000, 8, costs).threads == 4);
+  CHECK(sharing_of(1000, 1000, 8, costs).threads == 8);
+  CHECK(sharing_of(1, 1000000, 8, costs).threads == 1);
+  CHECK(sharing_of(1000, 1000, 1, costs).threads == 1);
 }
 
 TEST_CASE("whatever a machine costs, results are the same bits; schedules are not") {
