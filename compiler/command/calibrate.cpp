@@ -51,6 +51,8 @@ class Meter {
     const Expr line = g_.input("line", f32, {row});
     streams_ = compile_one(x * 2.0f, {x}, 1);
     reads_ = compile_one(sum(x), {x});
+    fetched_ = compile_one(sum(x), {x}, beyond_all, 1);
+    unfetched_ = compile_one(sum(x), {x}, beyond_all, beyond_all);
     writes_ = compile_one(column + line, {column, line});
     doubles_ = compile_one(x * 2.0f, {x});
     ordinary_ = compile_one(x * y + x, {x, y});
@@ -73,6 +75,11 @@ class Meter {
       return least_seconds([&] { out(); back(); });
     };
     return both_ways(*streams_) < both_ways(*doubles_);
+  }
+  // Whether a sum of so many bytes is faster if it fetches ahead of its reading; by less than neighbours disturb, no.
+  bool fetch(Index bytes) {
+    const auto seconds = [&](const Function& f) { return least_seconds(f.bind({floats(0, {bytes / 4})}, {Array(f32, {})})); };
+    return seconds(*fetched_) < 0.95 * seconds(*unfetched_);
   }
   // Of a loop with two loads and an fma, over three arrays of so many bytes together; the store is not counted anywhere.
   double vector_instruction(Index bytes) {
@@ -97,16 +104,18 @@ class Meter {
   }
 
  private:
-  static Function compile_one(const Expr& output, const std::vector<Expr>& inputs, Index cache_bytes = Index{1} << 60) {
+  static constexpr Index beyond_all = Index{1} << 60;      // bytes
+  static Function compile_one(const Expr& output, const std::vector<Expr>& inputs, Index cache_bytes = beyond_all, Index fetch_bytes = 0) {
     Machine machine;
     machine.square_root = 1;                     // the instruction is what is measured
+    if (fetch_bytes > 0) machine.fetch_bytes = static_cast<double>(fetch_bytes);
     return compile_for(machine, {output}, inputs, {.threads = 1, .cache_bytes = cache_bytes});
   }
   Array floats(Index from, Dims shape) const { return Array::borrow(View(static_cast<float*>(memory_.get()) + from, f32, std::move(shape)), memory_); }
 
   std::shared_ptr<void> memory_;
   Graph g_;
-  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_, quotients_;
+  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_, quotients_, fetched_, unfetched_;
 };
 
 // From the call until a worker that slept has begun: both units wait for each other, but not for ever. Three of four may be disturbed.
@@ -154,6 +163,8 @@ Machine measure_machine() {
   for (Index bytes = 2 * middle; bytes < most_bytes && meter.read(bytes) / instruction < between; bytes *= 2) machine.third_level_bytes = static_cast<double>(bytes);
   machine.stream_bytes = static_cast<double>(near);
   for (Index bytes = 2 * near; bytes <= most_bytes && !meter.stream(bytes); bytes *= 2) machine.stream_bytes = static_cast<double>(bytes);
+  machine.fetch_bytes = static_cast<double>(middle);
+  for (Index bytes = 2 * middle; bytes <= most_bytes && !meter.fetch(bytes); bytes *= 2) machine.fetch_bytes = static_cast<double>(bytes);
   machine.gather = std::max(1.0, rounded(meter.gather()));
   machine.square_root = cost(meter.square_root(), 1);
   machine.quotient = cost(meter.quotient(), 1);

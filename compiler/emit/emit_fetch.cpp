@@ -65,9 +65,8 @@ void KernelEmitter::share_next_row(std::vector<Reader>& readers) const {
 Index KernelEmitter::units_ahead(const std::vector<Reader>& readers, const Reader& reader) const {
   const LoopVar& root = program_.root.var;
   if (!root.splits()) return reader.next_steps != 0;
-  const double all = bytes_of_row(*reader.load) * static_cast<double>(program_.axes[static_cast<std::size_t>(root.axis)].hint);
   if (readers.size() > 1 && &reader == &readers[1]) return 1;
-  return &reader == &readers[0] && all > machine_.third_level_bytes ? 2 : 0;
+  return &reader == &readers[0] && bytes_of_array(*reader.load) > machine_.third_level_bytes ? 2 : 0;
 }
 
 void KernelEmitter::fetch_next(const Load& load, LaneAccess& access) {
@@ -115,6 +114,12 @@ double KernelEmitter::bytes_of_row(const Load& load) const {
   return bytes;
 }
 
+double KernelEmitter::bytes_of_array(const Load& load) const {
+  const int root = program_.root.var.axis;
+  const bool follows = std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == root; });
+  return bytes_of_row(load) * (follows ? static_cast<double>(program_.axes[static_cast<std::size_t>(root)].hint) : 1);
+}
+
 // Whether what is in use and what comes next are no more than loops may keep of the first level: softmax of rows of 1024 floats, whose results
 // are a third such row, takes 5 % less, and blocks of 64 rows of 64 floats, which are only read, 12 % (Zen 5).
 bool KernelEmitter::next_stays_near(double bytes) const {
@@ -128,20 +133,25 @@ bool KernelEmitter::reads_on(const Loop& loop, const Load& load) const {
   return program_.buffers[static_cast<std::size_t>(load.buffer)].place != Place::row && (follows || loop.var.axis == root);
 }
 
-// Whether the loop does nothing but fold long rows that the caches do not hold and no other loop reads. Sums of (x - y)^2 over 8192 x 1024 floats:
-// .24 ns an element, fetched ahead .17; row sums of as many doubles .24 and .17; means of rows of 48 floats 7 % more (Zen 4).
+// Whether the loop does nothing but fold long rows that no other loop reads, of so much memory that the processor's own fetching falls behind. Sums
+// of (x - y)^2 over 8192 x 1024 floats: .24 ns an element, fetched ahead .17; row sums of as many doubles .24 and .17; means of rows of 48
+// floats 7 % more (Zen 4).
 bool KernelEmitter::folds_from_memory(const Loop& loop) const {
-  if (stream_ == PastCaches::no || loop.folds.empty()) return false;
+  if (loop.folds.empty()) return false;
   const Index extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].hint;
-  return std::all_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+  double bytes = 0;
+  for (const Item& item : loop.body) {
+    if (std::holds_alternative<Store>(item)) return false;
     const auto* load = std::get_if<Load>(&item);
-    if (!load) return !std::holds_alternative<Store>(item);
+    if (!load) continue;
     const auto k = static_cast<std::size_t>(load->buffer);
-    return readers_[k].size() == 1 && extent * static_cast<Index>(size_of(program_.buffers[k].dtype)) >= bytes_ahead;
-  });
+    if (readers_[k].size() != 1 || extent * static_cast<Index>(size_of(program_.buffers[k].dtype)) < bytes_ahead) return false;
+    bytes += bytes_of_array(*load);
+  }
+  return bytes > machine_.fetch_bytes;
 }
 
-// Beside stores past the caches, and in folds, the processor's own fetching of what is read falls behind.
+// Beside stores past the caches, and in large folds, the processor's own fetching of what is read falls behind.
 void KernelEmitter::fetch_ahead(const Loop& loop) {
   for (const Item& item : loop.body)
     if (auto* load = std::get_if<Load>(&item); load && reads_on(loop, *load))

@@ -113,6 +113,7 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   void fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step);
   void fetch_source(const Load& load, int lanes, LaneAccess& access);
   double bytes_of_row(const Load& load) const;
+  double bytes_of_array(const Load& load) const;
   bool next_stays_near(double bytes) const;
   LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
   Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);

@@ -7,6 +7,9 @@
 #include <sstream>
 
 #include <unistd.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 #include <weft/error.h>
 #include <weft/memory.h>
@@ -35,6 +38,7 @@ constexpr Key keys[] = {
     {"vector_ps", &Machine::vector_ps, "of a vector instruction of an ordinary loop, its reads from the second level included"},
     {"wake_ns", &Machine::wake_ns, "until a thread that sleeps has begun to work, in nanoseconds"},
     {"stream_bytes", &Machine::stream_bytes, "calls on more bytes store their results past the caches"},
+    {"fetch_bytes", &Machine::fetch_bytes, "folds of more bytes fetch ahead of their reading"},
 };
 
 constexpr double largest = 1e15;         // bytes and picoseconds stay far from overflow
@@ -52,14 +56,21 @@ double positive(const std::string& text) {
   return problem == std::errc() && end == text.data() + text.size() && value > 0 && value <= largest ? value : 0;
 }
 
-}  // namespace
-
-namespace {
-
 bool is_of_intel() {
 #ifdef __x86_64__
   __builtin_cpu_init();
   return __builtin_cpu_is("intel") != 0;
+#else
+  return false;
+#endif
+}
+
+bool is_zen_5() {
+#ifdef __x86_64__
+  unsigned signature = 0, other = 0;
+  __builtin_cpu_init();
+  if (__builtin_cpu_is("amd") == 0 || __get_cpuid(1, &signature, &other, &other, &other) == 0) return false;
+  return (signature >> 8 & 0xf) + (signature >> 20 & 0xff) == 0x1a;             // the family, of which compilers know the name later
 #else
   return false;
 #endif
@@ -81,6 +92,8 @@ double usual_stream_bytes() {
   constexpr double part = 24 << 20;
   return std::min(static_cast<double>(machine_cache_bytes()), part);
 }
+
+double usual_fetch_bytes() { return is_zen_5() ? 128 << 20 : usual_stream_bytes(); }
 
 std::string to_text(const Machine& machine) {
   std::string text;

@@ -30,6 +30,7 @@ TEST_CASE("calibrate measures a machine whose memory is the dearer the farther, 
   CHECK(machine.third_level_write <= machine.memory_write);
   CHECK(machine.second_level_bytes < machine.third_level_bytes);
   CHECK(machine.stream_bytes >= machine.second_level_bytes / 4);
+  CHECK(machine.fetch_bytes >= 2 * machine.second_level_bytes);
   CHECK(machine.gather >= 1);
   CHECK(machine.wake_ns > 0);
   std::filesystem::remove_all(path.parent_path());

@@ -9,6 +9,7 @@
 #include <error_text.h>
 
 #include "bits.h"
+#include "function/function_state.h"
 
 using namespace weft;
 
@@ -137,17 +138,25 @@ TEST_CASE("the size of the caches is the machine's unless it is given; it is not
   CHECK_FALSE(stores_past_caches(within));
 }
 
-TEST_CASE("folds over long rows that the caches do not hold fetch ahead; not those over short rows, nor within the caches") {
+TEST_CASE("folds over long rows of more than the machine's fetch_bytes fetch ahead; not those over short rows, nor of less") {
   Graph g;
-  const Expr x = g.input("x", f32, {"m", "n"}), total = sum(square(x), 1);
-  const auto fetches = [&](const Expr& y, Index length, Index cache_bytes) {
-    const Function f = compile({y}, {x}, {.threads = 1, .cache_bytes = cache_bytes, .verify = true}), plain = compile({y}, {x}, {.threads = 1});
-    const Array a = counted({40, length}), got = f({a})[0], expected = plain({a})[0];
+  const Expr x = g.input("x", f32, {"m", "n"}), y = g.input("y", f32, {"m", "n"});
+  const auto fetches = [&](const Expr& result, const std::vector<Expr>& inputs, Index length, double fetch_bytes) {
+    Machine machine;
+    machine.fetch_bytes = fetch_bytes;
+    const Function f = compile_for(machine, {result}, inputs, {.threads = 1, .verify = true}), plain = compile({result}, inputs, {.threads = 1});
+    const std::vector<Array> arrays(inputs.size(), counted({40, length}));
+    const Array got = f(arrays)[0], expected = plain(arrays)[0];
     CHECK(std::memcmp(got.data(), expected.data(), static_cast<std::size_t>(got.size()) * size_of(got.dtype())) == 0);
     return f.assembly().find("prefetch") != std::string::npos;
   };
-  CHECK(fetches(total, 1003, 1));
-  CHECK(fetches(total, 4096, 1));
-  CHECK_FALSE(fetches(total, 200, 1));
-  CHECK_FALSE(fetches(total, 1003, 1 << 30));
+  const Expr total = sum(square(x), 1), distance = sum(square(x - 2 * y));
+  CHECK(fetches(total, {x}, 1003, 1));
+  CHECK(fetches(total, {x}, 4096, 1));
+  CHECK_FALSE(fetches(total, {x}, 200, 1));
+  constexpr double bytes = 40 * 1003 * 4;                       // of one array
+  CHECK(fetches(total, {x}, 1003, bytes - 1));
+  CHECK_FALSE(fetches(total, {x}, 1003, bytes));
+  CHECK(fetches(distance, {x, y}, 1003, 2 * bytes - 1));        // what the loop reads is counted together
+  CHECK_FALSE(fetches(distance, {x, y}, 1003, 2 * bytes));
 }
