@@ -88,7 +88,7 @@ inline constexpr double op_in_loads = 0.25;
 // Elements of a long function beside a recurrence, from which it has a nest of its own and runs as vectors: exp(cumulative_sum(x)) of 1000 floats or
 // a million 2.5 -> 1.0 ns each, the logarithm of a sum of exponentials so far 6.3 -> 1.15 (Zen 4).
 inline constexpr double worth_a_nest = 64;
-// Of simple ops on scalars, which each slice of the only nest makes again: p - rate * g of 64 floats 13.7 -> 4 ns a call, and a function less to compile.
+// Of simple ops on scalars, in all nests that make them again for each slice: p - rate * g of 64 floats 13.7 -> 4 ns a call, and a function less to compile.
 inline constexpr int few_scalar_ops = 12;
 inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits for the one before: cumulative_sum(x * 0.5) along rows takes .78 ns an
                                                  // element, sixteen rows side by side in tiles .17, a copy .08 (Zen 4)

@@ -144,21 +144,45 @@ class Grouper {
   std::vector<Nest> finish() {
     std::vector<Nest> nests;
     for (int draft : order_) nests.push_back(drafts_.take(draft));
-    if (before_all_ >= 0 && nests.size() == 2 && are_made_again(nests[0], nests[1])) {
-      nests[1].nodes.insert(nests[1].nodes.begin(), nests[0].nodes.begin(), nests[0].nodes.end());
-      std::sort(nests[1].nodes.begin(), nests[1].nodes.end(), [](const Placed& a, const Placed& b) { return a.node < b.node; });
-      nests.erase(nests.begin());
-    }
+    for (std::size_t k = nests.size(); k-- > 0;)
+      if (nests[k].axes.empty() && are_made_again(nests, k)) nests.erase(nests.begin() + static_cast<std::ptrdiff_t>(k));
     return nests;
   }
-  // Whether the only other nest makes the scalars itself, for each of its slices: a few simple ops take less than a stage of their own does.
-  bool are_made_again(const Nest& scalars, const Nest& nest) const {
+  // Each nest makes the scalars that it reads itself, for each of its slices, if that is a few simple ops in all: they take less than a stage of
+  // their own does, which is nests[own].
+  bool are_made_again(std::vector<Nest>& nests, std::size_t own) const {
+    const Nest& scalars = nests[own];
+    const auto is_kept = [&](const Placed& scalar) { return is_output_[scalar.node.value] || is_read_from_memory(scalar.node); };
+    if (std::any_of(scalars.nodes.begin(), scalars.nodes.end(), is_kept)) return false;
+    std::vector<std::vector<Placed>> again(nests.size());
     int cost = 0;
-    for (const Placed& placed : scalars.nodes) {
-      if (is_output_[placed.node.value] || is_read_from_memory(placed.node)) return false;
-      cost += op_cost(graph_.node(placed.node).op);
+    for (std::size_t k = own + 1; k < nests.size(); ++k) {
+      again[k] = scalars_read(nests[k], scalars);
+      for (const Placed& scalar : again[k]) cost += op_cost(graph_.node(scalar.node).op);
+      if (!again[k].empty() && nests[k].roots == 0 && !nests[k].axes.empty()) return false;
     }
-    return cost <= few_scalar_ops && nest.roots != 0;
+    if (cost > few_scalar_ops) return false;
+    for (std::size_t k = own + 1; k < nests.size(); ++k) {
+      auto& nodes = nests[k].nodes;
+      nodes.insert(nodes.end(), again[k].begin(), again[k].end());
+      std::sort(nodes.begin(), nodes.end(), [](const Placed& a, const Placed& b) { return a.node < b.node; });
+    }
+    return true;
+  }
+  // Those of the scalars that a nest needs, by way of others too.
+  std::vector<Placed> scalars_read(const Nest& nest, const Nest& scalars) const {
+    std::set<NodeId> read;
+    const auto note_operands = [&](NodeId id) {
+      for (int k = 0; k < graph_.arity(id); ++k) read.insert(graph_.operand(id, k));
+    };
+    for (const Placed& placed : nest.nodes) note_operands(placed.node);
+    std::vector<Placed> found;
+    for (auto scalar = scalars.nodes.rbegin(); scalar != scalars.nodes.rend(); ++scalar) {
+      if (!read.contains(scalar->node)) continue;
+      found.push_back(*scalar);
+      note_operands(scalar->node);
+    }
+    return found;
   }
 
   const Graph& graph_;
