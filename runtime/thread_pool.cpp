@@ -95,10 +95,10 @@ struct Job {
     if (finished > 0 && done.fetch_add(finished, std::memory_order_acq_rel) + finished == units) done.notify_all();
   }
   // The caller's, for what others have begun.
-  void wait() {
+  void wait(Clock::duration awake) {
     const auto start = Clock::now();
     for (Index seen = done.load(std::memory_order_acquire); seen != units; seen = done.load(std::memory_order_acquire)) {
-      if (Clock::now() - start < linger_time) pause();
+      if (Clock::now() - start < awake) pause();
       else done.wait(seen, std::memory_order_acquire);
     }
   }
@@ -140,7 +140,9 @@ Job* lingers() { return reinterpret_cast<Job*>(std::uintptr_t{1}); }
 
 // A loop goes to the workers that linger, by one compare-exchange each, and only beyond those to Eigen's queues, which wake up sleepers.
 struct ThreadPool::Workers {
-  explicit Workers(int count) : mailboxes(static_cast<std::size_t>(count)), homes(mailboxes.size() + 1), pool(count, false) {}
+  // Threads that share a processor take from each other what they spend looking.
+  explicit Workers(int count)
+      : awake(hardware_threads() > count ? linger_time : Clock::duration::zero()), mailboxes(static_cast<std::size_t>(count)), homes(mailboxes.size() + 1), pool(count, false) {}
   ~Workers() { ending = true; }
 
   void help(Job* job, int helpers) {
@@ -158,9 +160,11 @@ struct ThreadPool::Workers {
       });
   }
   // Whether workers would still be awake, had they been called for the loop before.
-  bool were_called_lately() const { return Clock::now().time_since_epoch() - Clock::duration(last_call.load(std::memory_order_relaxed)) < linger_time; }
+  bool were_called_lately() const { return Clock::now().time_since_epoch() - Clock::duration(last_call.load(std::memory_order_relaxed)) < awake; }
   void note_call() { last_call.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
   void work(Job* job) { job->work(homes.share(thread(), job->count)); }
+
+  const Clock::duration awake;                  // how long those who have nothing to do look for something
 
  private:
   // 0 for a thread from outside.
@@ -183,7 +187,7 @@ struct ThreadPool::Workers {
   Job* linger(Mailbox& box) {
     box.job.store(lingers(), std::memory_order_relaxed);
     const auto start = Clock::now();
-    while (box.job.load(std::memory_order_relaxed) == lingers() && !wanted_elsewhere() && Clock::now() - start < linger_time) pause();
+    while (box.job.load(std::memory_order_relaxed) == lingers() && !wanted_elsewhere() && Clock::now() - start < awake) pause();
     Job* next = box.job.exchange(nullptr, std::memory_order_acq_rel);
     return next == lingers() ? nullptr : next;
   }
@@ -213,7 +217,7 @@ void ThreadPool::run(Index units, Sharing sharing, Call call, const void* contex
     Job* job = new Job(units, sharing, helpers + 1, call, context);
     workers_->help(job, helpers);
     workers_->work(job);
-    job->wait();
+    job->wait(workers_->awake);
     job->release();
   } else {
     call(context, 0, units);
@@ -234,6 +238,12 @@ std::shared_ptr<const ThreadPool> shared_pool(int threads) {
   return pool;
 }
 
-int hardware_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+int hardware_threads() {
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+#endif
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 }  // namespace weft

@@ -25,7 +25,7 @@
 namespace weft {
 
 struct Options {
-  int threads = 0;                              // 0: one per processor; results are the same bits for any number
+  int threads = 0;                              // 0: one per processor that the calling thread may run on; results are the same bits for any number
   int lanes = 0;                                // f32 lanes of the registers used, at most: 16 AVX-512, 8 AVX2, 4 SSE; 0: what the
                                                 // processor has. Same bits with any; 4 has no fma instruction and is slow
   bool fast_math = false;                       // faster and less exact, see above

@@ -69,7 +69,7 @@ class ThreadExecutor final : public Executor {
   mutable std::shared_ptr<const ThreadPool> pool_;
 };
 
-// 1: serial; 0: as many threads as the machine has; n: n threads, the caller included.
+// 1: serial; 0: as many threads as hardware_threads(); n: n threads, the caller included.
 std::shared_ptr<Executor> make_executor(int threads, const ThreadCosts& costs = {});
 
 }  // namespace weft

@@ -8,7 +8,7 @@
 // other. A thread claims slices: large ones first, never smaller than `smallest` units but for a whole share. The caller
 // works too and waits only for slices that somebody has already begun, so nested calls and calls from several threads
 // at once cannot block each other. The work must not throw. The threads are those of Eigen's non-blocking ThreadPool; a worker looks for
-// the next loop for 200 us before it sleeps.
+// the next loop for 200 us before it sleeps, unless threads outnumber the processors that whoever made the pool may run on.
 //
 // Thread-safe. Cost of a loop on two threads, work apart: two small allocations and 1.5 us where the loop before ended within those 200 us, else 14 us,
 // or 80 where the core has gone to sleep too (medians, AMD Zen 5, a virtual machine); 50 ns per slice.
@@ -55,6 +55,6 @@ class ThreadPool {
 // in turn keep the same workers awake instead of each their own.
 std::shared_ptr<const ThreadPool> shared_pool(int threads);
 
-int hardware_threads();  // at least 1
+int hardware_threads();  // processors that the calling thread may run on; at least 1
 
 }  // namespace weft
