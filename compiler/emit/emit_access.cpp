@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "emit_half.h"
 #include "emit_kernel.h"
 
@@ -107,7 +109,11 @@ Value* KernelEmitter::scalar_load(const Load& load) {
     return b_.CreateAdd(size(s.start), b_.CreateMul(index, number(s.step)));
   }
   if (load.guarded) return guarded_load(load, nullptr, 0, nullptr);
-  Value* value = b_.CreateAlignedLoad(memory_type(context_, buffer.dtype, 1), address(load.buffer, load.at), llvm::Align(size_of(buffer.dtype)));
+  auto* value = b_.CreateAlignedLoad(memory_type(context_, buffer.dtype, 1), address(load.buffer, load.at), llvm::Align(size_of(buffer.dtype)));
+  // A scalar that an earlier nest made is nobody else's memory: it, and what is made of it alone, is hoisted from the loop over all elements.
+  const bool is_fixed = std::all_of(load.at.begin(), load.at.end(), [](const Subscript& s) { return s.axis < 0; });
+  if (buffer.place == Place::temporary && is_fixed && !is_written_[static_cast<std::size_t>(load.buffer)])
+    value->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
   return from_memory(value, buffer.dtype);
 }
 

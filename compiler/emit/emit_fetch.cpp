@@ -24,6 +24,7 @@ void KernelEmitter::fetch_beside(const LaneAccess& access, DType dtype, Value* f
 
 void KernelEmitter::find_readers() {
   readers_.assign(program_.buffers.size(), {});
+  is_written_.assign(program_.buffers.size(), false);
   find_readers(program_.root);
   for (std::vector<Reader>& readers : readers_) share_next_row(readers);
 }
@@ -31,6 +32,8 @@ void KernelEmitter::find_readers() {
 void KernelEmitter::find_readers(const Loop& loop) {
   for (const Item& item : loop.body) {
     if (const auto* inner = std::get_if<Loop>(&item)) find_readers(*inner);
+    if (const auto* store = std::get_if<Store>(&item)) is_written_[static_cast<std::size_t>(store->buffer)] = true;
+    if (const auto* others = std::get_if<Others>(&item)) is_written_[static_cast<std::size_t>(others->to)] = true;
     if (const auto* load = std::get_if<Load>(&item); load && loop.mark == Mark::lanes) readers_[static_cast<std::size_t>(load->buffer)].push_back({load, &loop});
   }
 }

@@ -377,6 +377,7 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
     unsigned next_steps = 0;                    // which of its vectors side by side fetch the next row, a bit for each
   };
   std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
+  std::vector<bool> is_written_;                // by buffer
   void find_readers();
   void find_readers(const Loop& loop);
   void share_next_row(std::vector<Reader>& readers) const;
