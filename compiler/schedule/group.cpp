@@ -4,6 +4,7 @@
 // the root exists only after the nest. Expressions of inputs alone wait for their first reader.
 #include <algorithm>
 #include <climits>
+#include <map>
 #include <queue>
 #include <set>
 
@@ -144,45 +145,45 @@ class Grouper {
   std::vector<Nest> finish() {
     std::vector<Nest> nests;
     for (int draft : order_) nests.push_back(drafts_.take(draft));
-    for (std::size_t k = nests.size(); k-- > 0;)
-      if (nests[k].axes.empty() && are_made_again(nests, k)) nests.erase(nests.begin() + static_cast<std::ptrdiff_t>(k));
+    make_scalars_again(nests);
     return nests;
   }
   // Each nest makes the scalars that it reads itself, for each of its slices, if that is a few simple ops in all: they take less than a stage of
-  // their own does, which is nests[own].
-  bool are_made_again(std::vector<Nest>& nests, std::size_t own) const {
-    const Nest& scalars = nests[own];
-    const auto is_kept = [&](const Placed& scalar) { return is_output_[scalar.node.value] || is_read_from_memory(scalar.node); };
-    if (std::any_of(scalars.nodes.begin(), scalars.nodes.end(), is_kept)) return false;
-    std::vector<std::vector<Placed>> again(nests.size());
-    int cost = 0;
-    for (std::size_t k = own + 1; k < nests.size(); ++k) {
-      again[k] = scalars_read(nests[k], scalars);
-      for (const Placed& scalar : again[k]) cost += op_cost(graph_.node(scalar.node).op);
-      if (!again[k].empty() && nests[k].roots == 0 && !nests[k].axes.empty()) return false;
+  // their own does.
+  void make_scalars_again(std::vector<Nest>& nests) const {
+    std::vector<std::vector<std::size_t>> runs_in(graph_.size());        // by node
+    for (std::size_t k = 0; k < nests.size(); ++k)
+      for (const Placed& placed : nests[k].nodes) runs_in[placed.node.value] = {k};
+    for (std::size_t k = nests.size(); k-- > 0;) {
+      if (!nests[k].axes.empty() || !find_makers(nests, k, runs_in)) continue;
+      for (const Placed& scalar : nests[k].nodes)
+        for (std::size_t maker : runs_in[scalar.node.value]) nests[maker].nodes.push_back(scalar);
+      nests[k].nodes.clear();
     }
-    if (cost > few_scalar_ops) return false;
-    for (std::size_t k = own + 1; k < nests.size(); ++k) {
-      auto& nodes = nests[k].nodes;
-      nodes.insert(nodes.end(), again[k].begin(), again[k].end());
-      std::sort(nodes.begin(), nodes.end(), [](const Placed& a, const Placed& b) { return a.node < b.node; });
-    }
-    return true;
+    std::erase_if(nests, [](const Nest& nest) { return nest.nodes.empty(); });
+    const auto by_id = [](const Placed& a, const Placed& b) { return a.node < b.node; };
+    for (Nest& nest : nests)
+      if (!std::is_sorted(nest.nodes.begin(), nest.nodes.end(), by_id)) std::sort(nest.nodes.begin(), nest.nodes.end(), by_id);
   }
-  // Those of the scalars that a nest needs, by way of others too.
-  std::vector<Placed> scalars_read(const Nest& nest, const Nest& scalars) const {
-    std::set<NodeId> read;
-    const auto note_operands = [&](NodeId id) {
-      for (int k = 0; k < graph_.arity(id); ++k) read.insert(graph_.operand(id, k));
-    };
-    for (const Placed& placed : nest.nodes) note_operands(placed.node);
-    std::vector<Placed> found;
-    for (auto scalar = scalars.nodes.rbegin(); scalar != scalars.nodes.rend(); ++scalar) {
-      if (!read.contains(scalar->node)) continue;
-      found.push_back(*scalar);
-      note_operands(scalar->node);
+  // For each scalar of nests[own] the nests that need it, by way of others too. False, and nothing changed, if they had better not make them.
+  bool find_makers(const std::vector<Nest>& nests, std::size_t own, std::vector<std::vector<std::size_t>>& runs_in) const {
+    const auto& scalars = nests[own].nodes;
+    std::map<NodeId, std::set<std::size_t>> makers;
+    int cost = 0;
+    for (auto scalar = scalars.rbegin(); scalar != scalars.rend(); ++scalar) {       // readers before what they read
+      if (is_output_[scalar->node.value] || is_read_from_memory(scalar->node)) return false;
+      std::set<std::size_t>& of_scalar = makers[scalar->node];
+      const int once = op_cost(graph_.node(scalar->node).op);
+      for (NodeId user : graph_.users(scalar->node)) {
+        if (const auto beside = makers.find(user); beside != makers.end()) of_scalar.insert(beside->second.begin(), beside->second.end());
+        else of_scalar.insert(runs_in[user.value].begin(), runs_in[user.value].end());
+        if (cost + once * static_cast<int>(of_scalar.size()) > few_scalar_ops) return false;
+      }
+      cost += once * static_cast<int>(of_scalar.size());
+      if (std::any_of(of_scalar.begin(), of_scalar.end(), [&](std::size_t k) { return nests[k].roots == 0 && !nests[k].axes.empty(); })) return false;
     }
-    return found;
+    for (const auto& [scalar, of_scalar] : makers) runs_in[scalar.value].assign(of_scalar.begin(), of_scalar.end());
+    return true;
   }
 
   const Graph& graph_;
