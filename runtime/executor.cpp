@@ -39,7 +39,7 @@ WEFT_CALLS_GENERATED_CODE void run_slice(const Stage& stage, void* const* slots,
 
 Sharing sharing_of(Index units, Index unit_work, int threads, const ThreadCosts& costs) {
   const double work = static_cast<double>(units) * static_cast<double>(unit_work);
-  if (units <= 1 || threads == 1 || work < costs.parallel_from) return {.threads = 1};
+  if (units <= 1 || threads == 1 || work <= 0 || work < costs.parallel_from) return {.threads = 1};
   return {.smallest = std::max<Index>(1, costs.slice_from / unit_work),
           .threads = static_cast<int>(std::clamp(work / costs.worker_from, 2.0, static_cast<double>(threads))),
           .worth_waking = work >= costs.wake_from};
@@ -71,7 +71,7 @@ bool ThreadExecutor::only_calls(const Stage& stage, const Index* sizes) const {
 }
 
 std::shared_ptr<Executor> make_executor(int threads, const ThreadCosts& costs) {
-  WEFT_REQUIRE(threads >= 0, usage, "threads must be 0 (all of the machine) or more, got ", threads);
+  WEFT_REQUIRE(threads >= 0, usage, "threads must be 0 (one for each processor that the caller may run on) or more, got ", threads);
   const int count = threads == 0 ? hardware_threads() : threads;
   if (count == 1) return std::make_shared<SerialExecutor>();
   return std::make_shared<ThreadExecutor>(count, costs);

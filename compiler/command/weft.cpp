@@ -188,7 +188,7 @@ int command(int count, char** words) {
     CLI::App* sub = app.add_subcommand(name, purpose);
     sub->add_option("FILE", arguments.file, "a graph as text")->required();
     sub->add_option("--grad", arguments.grads, "LOSS:WRT,.. adds gradients to the outputs")->allow_extra_args(false);
-    sub->add_option("--threads", arguments.options.threads, "0: one per processor")->check(CLI::NonNegativeNumber);
+    sub->add_option("--threads", arguments.options.threads, "0: one per processor that it may run on")->check(CLI::NonNegativeNumber);
     sub->add_option("--lanes", arguments.options.lanes, "f32 lanes of the registers used: 4, 8, 16, or 0 for all")->check(CLI::IsMember({0, 4, 8, 16}));
     sub->add_option("--cache", arguments.options.cache_dir, "a directory that keeps machine code for the next run");
     sub->add_flag("--fast-math", arguments.options.fast_math, "faster and less exact: see weft/options.h");

@@ -14,6 +14,11 @@ template <class Readers> static auto longest_of(Readers& readers) {
   return std::max_element(readers.begin(), readers.end(), [](const auto& a, const auto& b) { return a.loop->weight < b.loop->weight; });
 }
 
+// Whether it reads other elements for each index of the axis.
+static bool follows(const Load& load, int axis) {
+  return std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == axis; });
+}
+
 // What the load of a vector fetches, whose first element lies there. The last vector of a row may be less than whole: without its lines each
 // row would begin with a wait for the end of the one before. Logsumexp of rows of 600 floats, in blocks: .44 ns an element, with them .23 (Zen 4).
 void KernelEmitter::fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step) {
@@ -22,16 +27,16 @@ void KernelEmitter::fetch_beside(const LaneAccess& access, DType dtype, Value* f
   if (access.next_row && apart > 0 && (access.next_steps >> step & 1u) != 0) fetch_lines(first, access.next_row, lane_count * apart * static_cast<Index>(size_of(dtype)), access.next_is_near);
 }
 
-void KernelEmitter::find_readers() {
+void KernelEmitter::find_accesses() {
   readers_.assign(program_.buffers.size(), {});
   is_written_.assign(program_.buffers.size(), false);
-  find_readers(program_.root);
+  find_accesses(program_.root);
   for (std::vector<Reader>& readers : readers_) share_next_row(readers);
 }
 
-void KernelEmitter::find_readers(const Loop& loop) {
+void KernelEmitter::find_accesses(const Loop& loop) {
   for (const Item& item : loop.body) {
-    if (const auto* inner = std::get_if<Loop>(&item)) find_readers(*inner);
+    if (const auto* inner = std::get_if<Loop>(&item)) find_accesses(*inner);
     if (const auto* store = std::get_if<Store>(&item)) is_written_[static_cast<std::size_t>(store->buffer)] = true;
     if (const auto* others = std::get_if<Others>(&item)) is_written_[static_cast<std::size_t>(others->to)] = true;
     if (const auto* load = std::get_if<Load>(&item); load && loop.mark == Mark::lanes) readers_[static_cast<std::size_t>(load->buffer)].push_back({load, &loop});
@@ -119,8 +124,7 @@ double KernelEmitter::bytes_of_row(const Load& load) const {
 
 double KernelEmitter::bytes_of_array(const Load& load) const {
   const int root = program_.root.var.axis;
-  const bool follows = std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == root; });
-  return bytes_of_row(load) * (follows ? static_cast<double>(program_.axes[static_cast<std::size_t>(root)].hint) : 1);
+  return bytes_of_row(load) * (follows(load, root) ? static_cast<double>(program_.axes[static_cast<std::size_t>(root)].hint) : 1);
 }
 
 // Whether what is in use and what comes next are no more than loops may keep of the first level: softmax of rows of 1024 floats, whose results
@@ -132,8 +136,7 @@ bool KernelEmitter::next_stays_near(double bytes) const {
 // Whether the loop reads memory that it did not read for the element of the root before: that is in a cache.
 bool KernelEmitter::reads_on(const Loop& loop, const Load& load) const {
   const int root = program_.root.var.axis;
-  const bool follows = std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == root; });
-  return program_.buffers[static_cast<std::size_t>(load.buffer)].place != Place::row && (follows || loop.var.axis == root);
+  return program_.buffers[static_cast<std::size_t>(load.buffer)].place != Place::row && (follows(load, root) || loop.var.axis == root);
 }
 
 // Whether the loop does nothing but fold long rows that no other loop reads, of so much memory that the processor's own fetching falls behind. Sums

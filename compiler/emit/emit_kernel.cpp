@@ -59,7 +59,7 @@ void KernelEmitter::begin_function(const std::string& name) {
   packs_.assign(program_.values.size(), {});
   axis_index_.assign(program_.axes.size(), nullptr);
   folds_.assign(program_.folds.size(), {});
-  find_readers();
+  find_accesses();
   early_tables_.clear();
   hold_rows();
 }

@@ -378,8 +378,8 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   };
   std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
   std::vector<bool> is_written_;                // by buffer
-  void find_readers();
-  void find_readers(const Loop& loop);
+  void find_accesses();
+  void find_accesses(const Loop& loop);
   void share_next_row(std::vector<Reader>& readers) const;
   Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;
   std::vector<Value*> axis_index_;              // by nest axis

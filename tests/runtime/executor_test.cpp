@@ -120,6 +120,14 @@ TEST_CASE("the stages of a kernel run in order") {
 
 TEST_CASE("the number of threads") {
   CHECK(make_executor(0)->threads() == hardware_threads());
-  CHECK(error_text([] { make_executor(-1); }) == "usage: threads must be 0 (all of the machine) or more, got -1");
+  CHECK(error_text([] { make_executor(-1); }) == "usage: threads must be 0 (one for each processor that the caller may run on) or more, got -1");
   CHECK(error_text([] { ThreadExecutor executor(0); }) == "usage: an executor needs at least 1 thread, got 0");
+}
+
+TEST_CASE("work of no estimate stays with the caller, whatever the costs") {
+  const ThreadCosts any{.parallel_from = 0, .worker_from = 0, .slice_from = 0, .wake_from = 0};
+  CHECK(sharing_of(5, 0, 8, any).threads == 1);
+  const Sharing sharing = sharing_of(5, 10, 8, any);
+  CHECK(sharing.threads == 8);
+  CHECK(sharing.smallest == 1);
 }

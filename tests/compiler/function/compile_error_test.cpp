@@ -62,7 +62,7 @@ TEST_CASE("every symbol must be bound by an input, as an extent of its own") {
 TEST_CASE("a number of threads is not negative") {
   Demo d;
   CHECK(error_text([&] { compile({d.x + 1}, {d.x}, {.threads = -1, .executor = nullptr, .verify = false, .trace = ""}); }) ==
-        "usage: threads must be 0 (all of the machine) or more, got -1");
+        "usage: threads must be 0 (one for each processor that the caller may run on) or more, got -1");
 }
 
 TEST_CASE("a failed compile leaves the graph as it was") {
