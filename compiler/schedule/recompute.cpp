@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "../../graph/passes/rebuild.h"
 #include "drafts.h"
 
 namespace weft {
@@ -15,14 +16,14 @@ constexpr double dear = std::numeric_limits<double>::infinity();       // more t
 class Recompute {
  public:
   Recompute(const Graph& graph, const Hints& hints, std::vector<Nest>& nests)
-      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(graph.size(), false), reads_(nests.size()) {
-    for (NodeId output : graph.outputs) is_output_[output.value] = true;
-    for (std::size_t n = 0; n < nests.size(); ++n)
+      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), fetches_(graph.size(), 0), reads_(nests.size()) {
+    for (std::size_t n = 0; n < nests.size(); ++n) {
       for (const Placed& placed : nests[n].nodes) {
         runs_in_[placed.node.value].push_back(n);
         placed_[{placed.node, n}] = placed.axes;
-        for (int k = 0; k < graph.arity(placed.node); ++k) reads_[n].insert(graph.operand(placed.node, k));
       }
+      for (const Placed& placed : nests[n].nodes) count_fetches(placed.node, n, 1);
+    }
   }
 
   std::vector<Again> run() {
@@ -56,30 +57,32 @@ class Recompute {
     const double from_memory = read + (is_stored(id) ? 0 : share * cost_of_array(id).write);
     return std::min(from_memory, share * cost_of_node(id, nest, depth - 1, from_memory / share));
   }
-  // Anything above `limit` counts as dear: no more is looked at than it pays for.
+  // Anything above `limit`, or deeper, counts as dear: no more is looked at than it pays for.
   double cost_of_node(NodeId id, std::size_t nest, int depth, double limit) const {
+    if (depth <= 0) return dear;
     double cost = op_cost(graph_.node(id).op);
     for (int k = 0; k < graph_.arity(id) && cost <= limit; ++k) cost += cost_of_operand(graph_.operand(id, k), nest, elements(id), depth);
-    return depth <= 0 || cost > limit ? dear : cost;
+    return cost > limit ? dear : cost;
   }
   // Whether a nest reads it from memory in any case, as things stand.
-  bool is_stored(NodeId id) const {
-    if (!is_simple(id)) return true;
-    for (NodeId user : graph_.users(id))
-      for (std::size_t nest : runs_in_[user.value]) if (!placed_.contains({id, nest})) return true;
-    return false;
+  bool is_stored(NodeId id) const { return !is_simple(id) || fetches_[id.value] > 0; }
+
+  // The nest reads the operands of a node that it runs, from memory unless it makes them: once more or, with -1, once less.
+  void count_fetches(NodeId id, std::size_t nest, int change) {
+    for (int k = 0; k < graph_.arity(id); ++k) {
+      const NodeId operand = graph_.operand(id, k);
+      if (!placed_.contains({operand, nest})) fetches_[operand.value] += change;
+      if (change > 0) reads_[nest].insert(operand);
+    }
   }
 
-  // The axes of a node in a nest that reads it; false if one of its readers takes it at another index, or if it would take
-  // a root from the nest.
-  bool bind(NodeId id, std::size_t n, std::vector<int>& axes) const {
+  // The axes of a node in a nest with these readers of it; false if one of them takes it at another index, or if it would
+  // take a root from the nest.
+  bool bind(NodeId id, std::size_t n, const std::vector<NodeId>& readers, std::vector<int>& axes) const {
     const Nest& nest = nests_[n];
     axes.assign(graph_.node(id).domain.size(), -1);
-    for (NodeId user : graph_.users(id)) {
-      const auto reader = placed_.find({user, n});
-      if (reader == placed_.end()) continue;
-      if (graph_.node(user).kind != Kind::apply || !follow_reader(graph_, id, user, reader->second, axes)) return false;
-    }
+    for (NodeId reader : readers)
+      if (graph_.node(reader).kind != Kind::apply || !follow_reader(graph_, id, reader, placed_.at({reader, n}), axes)) return false;
     const std::uint64_t bits = bits_of(axes);
     return nest.roots != 0 && (nest.roots & bits) == nest.roots;
   }
@@ -87,34 +90,36 @@ class Recompute {
   void consider(NodeId id) {
     if (!is_simple(id) || runs_in_[id.value].empty()) return;
     const std::size_t home = runs_in_[id.value][0];
-    std::set<std::size_t> readers;
+    std::map<std::size_t, std::vector<NodeId>> readers;                    // by nest
     for (NodeId user : graph_.users(id)) {
       if (graph_.node(user).kind == Kind::reshape) return;                 // read from memory
-      readers.insert(runs_in_[user.value].begin(), runs_in_[user.value].end());
+      for (std::size_t nest : runs_in_[user.value]) readers[nest].push_back(user);
     }
     const bool used_at_home = readers.erase(home) > 0;
     if (readers.empty()) return;
     const MemoryCost memory = cost_of_array(id);
     double kept = memory.write, again = 0;
     std::vector<std::vector<int>> axes;
-    for (std::size_t nest : readers) {
+    for (const auto& [nest, in_nest] : readers) {
       axes.emplace_back();
-      if (!bind(id, nest, axes.back())) return;
+      if (!bind(id, nest, in_nest, axes.back())) return;
       kept += memory.read;
     }
-    for (std::size_t nest : readers) again += cost_of_node(id, nest, deepest_again, kept);
+    for (const auto& [nest, in_nest] : readers) again += cost_of_node(id, nest, deepest_again, kept);
     if (!used_at_home) again -= op_cost(graph_.node(id).op);
     compared_.push_back({id, readers.size(), again, kept, again < kept});
     if (again >= kept) return;
     std::size_t next = 0;
-    for (std::size_t nest : readers) {
+    for (const auto& [nest, in_nest] : readers) {
       runs_in_[id.value].push_back(nest);
       placed_[{id, nest}] = std::move(axes[next++]);
-      for (int k = 0; k < graph_.arity(id); ++k) reads_[nest].insert(graph_.operand(id, k));
+      count_fetches(id, nest, 1);
+      fetches_[id.value] -= static_cast<int>(in_nest.size());
     }
     if (used_at_home) return;
     runs_in_[id.value].erase(runs_in_[id.value].begin());
     placed_.erase({id, home});
+    count_fetches(id, home, -1);
   }
 
   const Graph& graph_;
@@ -122,6 +127,7 @@ class Recompute {
   std::vector<Nest>& nests_;
   std::vector<std::vector<std::size_t>> runs_in_;      // by node: its own nest first
   std::vector<bool> is_output_;
+  std::vector<int> fetches_;                           // by node: how often a nest that does not make it reads it
   std::vector<std::set<NodeId>> reads_;                // by nest: arrays and values that are at hand
   std::map<std::pair<NodeId, std::size_t>, std::vector<int>> placed_;
   std::vector<Again> compared_;

@@ -7,6 +7,7 @@
 #include <error_text.h>
 
 #include "bits.h"
+#include "growth.h"
 #include "passes/pipeline.h"
 #include "program/program.h"
 
@@ -228,4 +229,27 @@ TEST_CASE("scalars that an update reads from memory are made before") {
   const Function f = compile_text("graph g(%p: f32[n], %r: f32[]) -> (%2) {\n%0: f32[] = multiply(%r[], 2)\n%1: f32[n] = update(%0) at [0]\n%2: f32[i:n] = add(%p[i], %1[i])\n}");
   for (const Index n : {1, 5, 3000}) same_bits(f, {uneven(f32, {n}), uneven(f32, {})});
   CHECK(f.schedule().find("once {") != std::string::npos);
+}
+
+// What each link of a chain folds, the next one needs: a nest for each.
+TEST_CASE("thousands of nests are scheduled in about linear time, also where all of them read one value") {
+  using Link = Expr (*)(const Expr& y, const Expr& exponential, const Expr& total);
+  const auto chain = [](Link link, int links) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n"}), exponential = exp(x), total = sum(x);
+    Expr y = x;
+    for (int k = 0; k < links; ++k) y = link(y, exponential, total);
+    g.outputs = {y.id()};
+    return g;
+  };
+  const Link links[] = {
+      [](const Expr& y, const Expr&, const Expr&) { return y * 0.5 - mean(y) + sqrt(sum(abs(y)) + 2); },
+      [](const Expr& y, const Expr& exponential, const Expr&) { return y * exponential - mean(y); },
+      [](const Expr& y, const Expr&, const Expr& total) { return y * total - max(y); },
+  };
+  for (Link link : links) {
+    const Graph small = chain(link, 300), large = chain(link, 3000);
+    const auto schedule = [](const Graph& graph, std::size_t least) { CHECK(schedule_of(graph, {{"n", 64}}).nests.size() >= least); };
+    check_grows_linearly([&] { schedule(small, 300); }, [&] { schedule(large, 3000); });
+  }
 }
