@@ -18,19 +18,32 @@ struct Rows {
   char* to;
   Index pitch, of_slot;
   char* row(Index k) const { return to + (k % fold_slots * of_slot + k / fold_slots) * pitch; }
+  Index panel() const { return fold_slots * of_slot * pitch + bytes_between_panels; }
 };
 
-// Rows without gaps, slot after slot, in pieces of known size.
-void pack_dense(const Rows& rows, const char* from, Index count, Index stride, Index bytes) {
-  constexpr Index piece = 64;
+constexpr Index rows_ahead = 6;
+// Rows without gaps, slot after slot; every row is read as a whole, in pieces of `piece` bytes, whatever panels it goes to. Rows lie too far
+// apart for a processor to guess the next: 512 bytes of each 2 KiB from beyond the second level took 6 ns for 16 bytes, six rows ahead .9 (Zen 5).
+template <Index piece> void pack_pieces(const Rows& rows, const char* from, Index count, Index stride, Index bytes) {
+  const Index in_row = std::min(rows.pitch, bytes), next = rows.panel();
   for (Index slot = 0; slot < std::min(fold_slots, count); ++slot)
     for (Index k = slot; k < count; k += fold_slots) {
       char* to = rows.row(k);
       const char* element = from + k * stride;
-      Index at = 0;
-      for (; at + piece <= bytes; at += piece) std::memcpy(to + at, element + at, piece);
-      if (at < bytes) std::memcpy(to + at, element + at, static_cast<std::size_t>(bytes - at));
+      const char* const end = element + bytes;
+      for (Index at = 0; at < bytes; at += 64) __builtin_prefetch(element + rows_ahead * fold_slots * stride + at);
+      for (; end - element >= in_row; to += next, element += in_row)
+        for (Index at = 0; at < in_row; at += piece) std::memcpy(to + at, element + at, piece);
+      if (element < end) std::memcpy(to, element, static_cast<std::size_t>(end - element));
     }
+}
+
+void pack_dense(const Rows& rows, const char* from, Index count, Index stride, Index bytes) {
+  const Index in_row = std::min(rows.pitch, bytes);
+  if (in_row % 64 == 0) pack_pieces<64>(rows, from, count, stride, bytes);
+  else if (in_row % 16 == 0) pack_pieces<16>(rows, from, count, stride, bytes);
+  else if (in_row % 4 == 0) pack_pieces<4>(rows, from, count, stride, bytes);
+  else pack_pieces<1>(rows, from, count, stride, bytes);
 }
 
 template <class T> void pack_each(const Rows& rows, const char* from, Index count, Index stride, Index row, Index row_stride) {
@@ -97,11 +110,14 @@ template <class T> void pack_strided(const Rows& rows, const char* from, Index c
 
 template <class T> void pack(char* to, Index pitch, const char* from, Index count, Index stride, Index row, Index row_stride) {
   constexpr Index size = sizeof(T);
-  const Rows rows{to, pitch, (count + fold_slots - 1) / fold_slots};
-  if (row * size < pitch)
-    for (Index k = 0; k < fold_slots * rows.of_slot; ++k) std::memset(to + k * pitch + row * size, 0, static_cast<std::size_t>(pitch - row * size));
+  const Index in_panel = pitch / size;
+  Rows rows{to, pitch, (count + fold_slots - 1) / fold_slots};
   if (row_stride == size) pack_dense(rows, from, count, stride, row * size);
-  else pack_strided<T>(rows, from, count, stride, row, row_stride);
+  for (Index first = 0; first < row; first += in_panel, rows.to += rows.panel()) {
+    const Index elements = std::min(in_panel, row - first);
+    for (Index k = 0; k < fold_slots * rows.of_slot && elements < in_panel; ++k) std::memset(rows.to + k * pitch + elements * size, 0, static_cast<std::size_t>(pitch - elements * size));
+    if (row_stride != size) pack_strided<T>(rows, from + first * row_stride, count, stride, elements, row_stride);
+  }
 }
 
 }  // namespace

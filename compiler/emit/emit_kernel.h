@@ -183,6 +183,8 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   struct BlockOperand;
   Value* elements_of_slot(Range leaf);
   static Index packed_pitch(const Block& block, const BlockOperand& operand);
+  void choose_packed(Block& block, bool shared_always);
+  Value* packed_at(const Block& block, const BlockOperand& operand, Value* first, Range along, Value* index);
   void pack_operands(const Block& block, Range along, Value* index, Value* elements);
 
   // emit_tile.cpp

@@ -1,6 +1,7 @@
 // Rows of sums over a serial loop inside, as x[i,k] * y[k,j] over k: a block of some rows and vectors of results at a time, with their sums in
 // registers all the way down. What does not depend on the row is loaded once for all rows of a block, and packed for many blocks: its
-// vectors follow each other then, whatever lies between them in their array.
+// vectors follow each other then, whatever lies between them in their array. So is what lies along the rows, where few elements of each of its
+// lines are those of a block.
 //
 // Sixteen slots of a block are more than registers hold, so there are sixteen passes over a leaf, one for each slot: 0 8 4 12 2 10 .., in which
 // the tree of weft/accumulator.h adds them, as a binary counter does that keeps one partial sum for each level.
@@ -9,6 +10,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_register_blocks.h"
+#include "code/pack_support.h"
 #include "schedule/cost_model.h"
 
 namespace weft {
@@ -27,7 +29,7 @@ void KernelEmitter::emit_register_blocks(const Loop& rows, Range range) {
   });
   for_range(range.begin, range.end, plan.packed, "together", [&](Value* start) {
     block.together = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(plan.packed)), range.end)};
-    block.is_packed = packs_always ? b_.getTrue() : b_.CreateICmpSGT(b_.CreateSub(block.together.end, start), number(block.count));
+    choose_packed(block, packs_always);
     const Range along = range_of(block.lanes.var.axis);
     for_range(along.begin, along.end, block.panel * lane_count, "panel", [&](Value* index) { emit_panel(block, index, along.end); });
     for_range(start, block.together.end, 1, "row", [&](Value* row) {
@@ -67,8 +69,9 @@ void KernelEmitter::open_block(Block& block, Index rows) {
     const Buffer& buffer = program_.buffers[static_cast<std::size_t>(load->buffer)];
     if (buffer.place == Place::index || buffer.place == Place::extent) return;
     BlockOperand operand{&item, load, buffer.dtype, in_lanes, !depends_on(*load, block.rows.var.axis)};
-    if (in_lanes && is_packed(*load, block.rows, block.fold, block.lanes))
-      operand.packed = reserve(fold_leaf * block.panel * lane_count * static_cast<Index>(size_of(buffer.dtype)));
+    const Index leaf_bytes = fold_leaf * static_cast<Index>(size_of(buffer.dtype));
+    if (in_lanes && is_packed(*load, block.rows, block.fold, block.lanes)) operand.packed = reserve(leaf_bytes * block.panel * lane_count);
+    if (!in_lanes && !operand.is_shared && depends_on(*load, block.fold.var.axis) && lies_along(load->buffer, load->at, block.rows.var.axis)) operand.packed = reserve(leaf_bytes * rows + rows / block.count * bytes_between_panels);
     block.operands.push_back(operand);
   };
   for (const Item& item : block.fold.body) add(item, false);
@@ -115,13 +118,12 @@ void KernelEmitter::point_at_operands(Block& block, Value* first, Range along, V
       if (operand.in_lanes) pointer.access = lane_access(load.buffer, load.at, block.lanes.var.axis);
       else pointer.access.base = address(load.buffer, load.at);
       if (operand.packed) {
-        Value* packed = b_.CreateGEP(b_.getInt8Ty(), operand.packed, b_.CreateNeg(b_.CreateMul(index, number(static_cast<Index>(size_of(operand.dtype))))));
-        pointer.access.base = b_.CreateSelect(block.is_packed, packed, pointer.access.base);
+        Value* pitch = number(packed_pitch(block, operand));
+        pointer.access.base = b_.CreateSelect(operand.is_packed, packed_at(block, operand, first, along, index), pointer.access.base);
         pointer.access.lane = StrideClass::unit;
         pointer.access.column = -1;
-        Value* pitch = number(packed_pitch(block, operand));
-        pointer.slot_stride = b_.CreateSelect(block.is_packed, b_.CreateMul(elements_of_slot(along), pitch), stride);
-        pointer.stride = b_.CreateSelect(block.is_packed, pitch, pointer.stride);
+        pointer.slot_stride = b_.CreateSelect(operand.is_packed, b_.CreateMul(elements_of_slot(along), pitch), stride);
+        pointer.stride = b_.CreateSelect(operand.is_packed, pitch, pointer.stride);
       }
       block.pointers.push_back(pointer);
     }

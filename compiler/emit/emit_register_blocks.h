@@ -14,6 +14,7 @@ struct KernelEmitter::BlockOperand {
   DType dtype;
   bool in_lanes, is_shared;             // is_shared: by all rows
   Value* packed = nullptr;              // where it is packed, if it may be
+  Value* is_packed = nullptr;           // whether it is, for the rows that go together
 };
 
 struct KernelEmitter::BlockSum {
@@ -49,7 +50,6 @@ struct KernelEmitter::Block {
   std::vector<Sum> sums = {};
   std::vector<BlockOperand> operands = {};
   Range together = {};                  // rows whose operands are packed together
-  Value* is_packed = nullptr;
   std::vector<Pointer> pointers = {};
   std::vector<Cell> cells = {};         // by copy, sum and vector
 

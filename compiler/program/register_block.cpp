@@ -109,7 +109,7 @@ std::optional<LoopChoices::RegisterBlock> LoopChoices::register_block(const Loop
   const int each = registers_of(std::max(size_of(f32), widest_of(lanes))), sums = static_cast<int>(fold.folds.size());
   RegisterBlock block{.fold = *at};
   block.vectors = vectors_of_register_block(registers() / 8 / (each * sums), (hint(lanes) + lane_count - 1) / lane_count);
-  block.rows = rows_of_register_block(registers(), block.vectors * each, sums);
+  block.rows = rows_of_register_block(registers(), block.vectors * each, sums, hint(rows));
   block.packed = rows_packed(hint(lanes) * sums * static_cast<Index>(widest_of(lanes)), block.rows);
   const bool pays = block.rows > 1 && hint(rows) >= block.rows && hint(fold) >= fold_slots;
   return pays && std::any_of(lanes.body.begin(), lanes.body.end(), shared) ? std::optional(block) : std::nullopt;

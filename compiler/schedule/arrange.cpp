@@ -55,7 +55,7 @@ struct Costs {
         std::vector<Along> access;
         const std::vector<StrideClass> classes = classes_of(graph, hints, placed.node);
         for (std::size_t d = 0; d < strides.size(); ++d)
-          access.push_back({placed.axes[d], strides[d], classes[d] == StrideClass::joined ? classes[d] : StrideClass::other, strides[d] == 1 ? kept : store_in_loads(in_blocks) * kept});
+          access.push_back({placed.axes[d], strides[d], classes[d] == StrideClass::joined ? classes[d] : StrideClass::other, strides[d] == 1 ? kept : (shared.is_product() ? result_across_product : store_in_loads(in_blocks)) * kept});
         add(nest, access, own);
       }
       uses.add(hints.machine, placed.axes, own);

@@ -237,8 +237,9 @@ int elements_together(int body, bool ordered, Index extent, double first_level_w
 // Short rows that are folded: how many side by side. registers_each: of one's accumulators, out of `registers`.
 int rows_together(int registers_each, int registers);
 
-// Rows of results that registers hold with all their sums, each row in so many registers, beside the operands that all rows share.
-int rows_of_register_block(int registers, int registers_of_row, int sums);
+// Rows of results, of so many in all, that registers hold with all their sums, each row in so many registers, beside the operands that all
+// rows share.
+int rows_of_register_block(int registers, int registers_of_row, int sums, Index all);
 // Vectors of a row of a block, at most so many: few are left over at the end of so many in all.
 int vectors_of_register_block(int most, Index all);
 // Rows for which the operands they share are packed, in whole blocks. row_bytes: of their results, which wait in scratch. Products of 1024 x 1024
@@ -248,7 +249,10 @@ inline constexpr Index most_rows_packed = 128;
 Index rows_packed(Index row_bytes, Index rows_of_block);
 // Of such an operand: packed once for that many rows, and loaded once for four of them.
 constexpr double packed_in_loads(bool is_along, Index rows) { return 0.25 + (is_along ? 2 : 8) / static_cast<double>(rows < most_rows_packed ? rows : most_rows_packed); }
-inline constexpr Index rows_that_share = 4, rows_that_share_across = 32;     // what is transposed for fewer pays less than sums along vectors do
+inline constexpr Index rows_that_share = 4, rows_that_share_across = 16;     // what is transposed for fewer pays less than sums along vectors do
+// Results that lie across the vectors are stored one by one, row after row: x^T y of 56 x 512 x 512 floats 70 GFLOP/s, 176 along them; x y^T 74 and
+// 142, of 24 rows 110 and 98, where another operand is transposed for it (Zen 5).
+inline constexpr double result_across_product = 16;
 
 inline constexpr Index most_tables = 4;          // of 256 bytes, four registers each
 inline constexpr Index table_entries = 256;

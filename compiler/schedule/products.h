@@ -21,6 +21,7 @@ std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vect
 class SharedOperands {
  public:
   SharedOperands(const Graph& graph, const Nest& nest);
+  bool is_product() const { return product_.sums >= 0; }
   // How many rows share the operand of this map, of a node of the nest, if it is one; else 0.
   Index rows_of(const Placed& placed, const AxisMap& map, int lanes) const;
   // If the nest has some along these vectors: the loops over its rows and over its sums, which are to be the last ones outside the vectors.

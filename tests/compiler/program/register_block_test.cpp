@@ -116,6 +116,28 @@ TEST_CASE("operands in any layout") {
     }
 }
 
+// Those of several blocks and panels, of one leaf and of several.
+TEST_CASE("operands that lie along the rows are packed too") {
+  for (const int lanes : {0, 4})
+    for (const DType dtype : {f32, f64}) {
+      CAPTURE(lanes);
+      CAPTURE(dtype);
+      Graph g;
+      const Expr u = g.input("u", dtype, {"k", "i"}), y = g.input("y", dtype, {"k", "j"}), w = g.input("w", dtype, {"k", "i"}), b = g.input("b", dtype, {"j"});
+      const Expr rows = permute_dims(u, {1, 0});
+      const Options options{.threads = 2, .lanes = lanes, .verify = true};
+      const Function plain = compile({product(rows, y)}, {u, y}, options), two = compile({relu(sum(expand_dims(rows * permute_dims(w, {1, 0}) + 1, 2) * y, {1}) + b)}, {u, w, y, b}, options);
+      for (const Dims& d : {Dims{200, 90, 150}, Dims{131, 70, 20}, Dims{70, 1100, 130}, Dims{129, 2050, 40}, Dims{260, 17, 66}, Dims{4, 3000, 70}}) {
+        CAPTURE(to_text(Dims(d)));
+        const Array a = uneven(dtype, {d[1], d[0]}), c = near_one(dtype, {d[1], d[2]});
+        same_bits(plain, {a, c});
+        same_bits(plain, {uneven(dtype, {2 * d[1], d[0] + 3}).slice(1, 3, d[0]).slice(0, 0, d[1], 2).flip(0), c});       // from the last to the first
+        same_bits(two, {a, near_one(dtype, {d[1], d[0]}), c, uneven(dtype, {d[2]})});
+        if (d[0] == 200 && (lanes != 4 || dtype == f32)) CHECK((in_registers(plain) && in_registers(two)));
+      }
+    }
+}
+
 TEST_CASE("which rows of sums are made in registers") {
   Graph g;
   const Expr x = g.input("x", f32, {"i", "k"}), y = g.input("y", f32, {"k", "j"}), t = g.input("t", f32, {"j", "k"}), rows = expand_dims(x, 2);
@@ -128,7 +150,8 @@ TEST_CASE("which rows of sums are made in registers") {
   CHECK(in_registers(compiled({product(x, y)}, {100, 64, 100})));
   CHECK(in_registers(compiled({across}, {100, 64, 100})));
   CHECK(in_registers(compiled({max(across, 1)}, {300, 64, 100})));                        // no blocks of rows beside them
-  CHECK_FALSE(in_registers(compiled({across}, {20, 64, 100})));                           // packed for too few rows
+  CHECK(in_registers(compiled({across}, {20, 64, 100})));
+  CHECK_FALSE(in_registers(compiled({across}, {12, 64, 100})));                           // packed for too few rows
   CHECK_FALSE(in_registers(compiled({product(x, y)}, {3, 64, 100})));
   CHECK_FALSE(in_registers(compiled({sum(exp(rows) * y, {1})}, {100, 64, 100})));         // made again for each panel
   CHECK_FALSE(in_registers(compiled({sum(y / rows, {1})}, {100, 64, 100})));
