@@ -64,7 +64,7 @@ Value* KernelEmitter::stride_bytes(const Buffer& buffer, int slot, std::size_t d
 // Copies of a body that run side by side differ by numbers: those stay apart, so that the rest is common to all, and they become
 // displacements of instructions.
 KernelEmitter::Position KernelEmitter::position_of(const Buffer& buffer, const Subscript& subscript, int skip_axis) {
-  const bool relative = subscript.axis >= 0 && buffer.place == Place::row && program_.is_tiled(subscript.axis);
+  const bool relative = subscript.axis >= 0 && buffer.place == Place::row && program_.per_root(subscript.axis) > 0;
   Position position;
   if (subscript.axis >= 0 && subscript.axis != skip_axis) {
     position.variable = axis_index_[static_cast<std::size_t>(subscript.axis)];
@@ -75,7 +75,10 @@ KernelEmitter::Position KernelEmitter::position_of(const Buffer& buffer, const S
         position.constant = apart->getSExtValue() * subscript.step;
       }
   }
-  if (relative) position.variable = position.variable ? b_.CreateSub(position.variable, tile_.begin) : b_.CreateNeg(tile_.begin);
+  if (relative) {
+    Value* begin = range_of(subscript.axis).begin;
+    position.variable = position.variable ? b_.CreateSub(position.variable, begin) : b_.CreateNeg(begin);
+  }
   if (position.variable && subscript.step != 1 && subscript.axis != skip_axis) position.variable = b_.CreateMul(position.variable, number(subscript.step));
   if (subscript.start.is_number()) position.constant += subscript.start.constant();
   else position.variable = position.variable ? b_.CreateAdd(size(subscript.start), position.variable) : size(subscript.start);

@@ -73,7 +73,9 @@ void KernelEmitter::end_function() {
 }
 
 Range KernelEmitter::range_of(int axis) {
-  if (program_.is_tiled(axis)) return tile_;
+  const Index few = program_.per_root(axis);
+  if (few == 1) return tile_;
+  if (few > 0) return {b_.CreateMul(tile_.begin, number(few)), b_.CreateMul(tile_.end, number(few))};
   return {number(0), size(program_.axes[static_cast<std::size_t>(axis)].extent)};
 }
 
@@ -261,7 +263,8 @@ Extent work_of(const Program& program, const Loop& loop, const Machine& machine)
   for (const Item& item : loop.body)
     if (auto* inner = std::get_if<Loop>(&item)) {
       if (inner->mark == Mark::block) { work = work + work_of(program, *inner, machine); continue; }
-      const Extent times = program.is_tiled(inner->var.axis) ? Extent(program.unit) : program.axes[static_cast<std::size_t>(inner->var.axis)].extent;
+      const Index per_root = program.per_root(inner->var.axis);
+      const Extent times = per_root > 0 ? Extent(program.unit * per_root) : program.axes[static_cast<std::size_t>(inner->var.axis)].extent;
       work = work + times * work_of(program, *inner, machine);
     }
   return work;

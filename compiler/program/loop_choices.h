@@ -87,6 +87,8 @@ class LoopChoices {
   // of an array without gaps.
   bool crowds_a_set(int buffer, const std::vector<Subscript>& at, int axis, Index neighbours, double ways) const;
   bool lies_along(int buffer, const std::vector<Subscript>& at, int lanes) const { return lane_class(buffer, at, lanes) == StrideClass::unit; }
+  // Whether neighbours along the axis may be anywhere.
+  bool is_apart(int buffer, const std::vector<Subscript>& at, int lanes) const { return !is_known(lane_class(buffer, at, lanes)); }
 
  protected:
   StrideClass class_of(const Buffer& buffer, std::size_t dim) const;

@@ -124,7 +124,19 @@ struct Program {
   std::vector<DType> values;            // dtype by value number
   std::vector<Fold> folds;
   Loop root;
+  // Axes that run through the root and, for each element of it, through a few of another axis: arrays where those have no gap are copied so.
+  struct Joined {
+    int axis;
+    Index few;
+  };
+  std::vector<Joined> joined;
+
   bool is_tiled(int axis) const { return root.var.part == Part::tile && root.var.axis == axis; }
+  // How many elements of the axis a unit of the root has for each of its own; 0: the axis does not follow a root in units.
+  Index per_root(int axis) const {
+    for (const Joined& each : joined) if (each.axis == axis) return each.few;
+    return is_tiled(axis) ? 1 : 0;
+  }
 };
 
 Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name);   // lower.cpp

@@ -14,6 +14,7 @@ struct Staged {
   int value = -1;                               // on the way from one to the other
   std::vector<Subscript> at;
   std::vector<int> axes;                        // of the rows: the root, then those outside the vector loop, then its own
+  int few = -1;                                 // the second of these, if the array runs through the root and it without a gap
   bool is_result = false;
 };
 
@@ -66,8 +67,10 @@ class Stager {
 
   void find(const Loop& loop, std::vector<int> outside) {
     if (loop.mark == Mark::lanes) {
-      for (const Item& item : loop.body)
-        if (choices_.lies_across(item, root_axis_, loop.var.axis) != 0) add(item, loop.var.axis, outside);
+      for (const Item& item : loop.body) {
+        const int few = few_of(item, loop.var.axis, outside);
+        if (few >= 0 || choices_.lies_across(item, root_axis_, loop.var.axis) != 0) add(item, loop.var.axis, few, outside);
+      }
       return;
     }
     if (loop.var.axis != root_axis_) outside.push_back(loop.var.axis);
@@ -75,15 +78,28 @@ class Stager {
       if (auto* inner = std::get_if<Loop>(&item)) find(*inner, outside);
   }
 
-  void add(const Item& item, int lanes, const std::vector<int>& outside) {
+  // Of an array that lies across the vectors, the loop whose few elements lie side by side for each of the root's, and these behind each other.
+  int few_of(const Item& item, int lanes, const std::vector<int>& outside) const {
+    const auto* load = std::get_if<Load>(&item);
+    const auto* store = std::get_if<Store>(&item);
+    if ((!load && !store) || (load && load->guarded)) return -1;
+    const int buffer = load ? load->buffer : store->buffer;
+    const std::vector<Subscript>& at = load ? load->at : store->at;
+    if (!choices_.is_apart(buffer, at, lanes)) return -1;
+    const auto found = std::find_if(outside.begin(), outside.end(), [&](int axis) { return choices_.joins(buffer, at, axis, root_axis_); });
+    return found == outside.end() ? -1 : *found;
+  }
+
+  void add(const Item& item, int lanes, int few, const std::vector<int>& outside) {
     const auto* load = std::get_if<Load>(&item);
     Staged s;
     s.is_result = !load;
     s.buffer = load ? load->buffer : std::get<Store>(item).buffer;
     s.at = load ? load->at : std::get<Store>(item).at;
     s.axes.push_back(root_axis_);
+    if ((s.few = few) >= 0) s.axes.push_back(few);
     for (int axis : outside)
-      if (std::any_of(s.at.begin(), s.at.end(), [&](const Subscript& at) { return at.axis == axis; })) s.axes.push_back(axis);
+      if (axis != few && std::any_of(s.at.begin(), s.at.end(), [&](const Subscript& at) { return at.axis == axis; })) s.axes.push_back(axis);
     s.axes.push_back(lanes);
     const auto holds_same = [&](const Staged& other) { return other.buffer == s.buffer && other.at == s.at; };
     if (std::none_of(staged_.begin(), staged_.end(), holds_same)) staged_.push_back(std::move(s));
@@ -118,7 +134,7 @@ class Stager {
     row.axes = s.axes;
     for (int axis : s.axes) row.extents.push_back(program_.axes[static_cast<std::size_t>(axis)].extent);
     row.extents.front() = lane_count;
-    if (!s.is_result) row.source = {s.buffer, s.at};
+    if (!s.is_result && s.few < 0) row.source = {s.buffer, s.at};
     row.extents.back() = row.extents.back() + Extent(line_bytes / static_cast<Index>(size_of(row.dtype)));
     program_.buffers.push_back(std::move(row));
     return static_cast<int>(program_.buffers.size()) - 1;
@@ -147,27 +163,45 @@ class Stager {
   }
 
   // Loops over all of the rows, sixteen at a time: from the array or to it.
-  Loop copy_of(const Staged& s) const {
+  Loop copy_of(const Staged& s) {
+    std::vector<Subscript> array_at = s.at, row_at = index_of(s);
+    int through = root_axis_;
+    if (s.few >= 0) {
+      through = joined_axis(s.few);
+      for (std::vector<Subscript>* at : {&array_at, &row_at})
+        for (Subscript& each : *at) each = each.axis == root_axis_ ? Subscript{} : each.axis == s.few ? Subscript{through} : each;
+    }
     Loop loop;
     loop.mark = Mark::lanes;
     loop.var.axis = s.axes.back();
     loop.weight = 2;
     const int value = s.value;
-    loop.body.emplace_back(s.is_result ? Load{value, s.row, index_of(s)} : Load{value, s.buffer, s.at});
-    loop.body.emplace_back(s.is_result ? Store{s.buffer, s.at, {value, {}}} : Store{s.row, index_of(s), {value, {}}});
+    loop.body.emplace_back(s.is_result ? Load{value, s.row, row_at} : Load{value, s.buffer, array_at});
+    loop.body.emplace_back(s.is_result ? Store{s.buffer, array_at, {value, {}}} : Store{s.row, row_at, {value, {}}});
     const auto around = [&](int axis) {
       Loop outer;
       outer.var.axis = axis;
       outer.body.emplace_back(std::move(loop));
       loop = std::move(outer);
     };
-    around(root_axis_);
-    for (std::size_t k = s.axes.size() - 1; k-- > 1;) around(s.axes[k]);
+    around(through);
+    for (std::size_t k = s.axes.size() - 1; k-- > (s.few < 0 ? 1 : 2);) around(s.axes[k]);
     return loop;
   }
 
+  // An axis through the root and the few elements of another.
+  int joined_axis(int few_axis) {
+    const Index few = program_.axes[static_cast<std::size_t>(few_axis)].extent.constant();
+    for (const Program::Joined& each : program_.joined)
+      if (each.few == few) return each.axis;
+    const NestAxis& root = program_.axes[static_cast<std::size_t>(root_axis_)];
+    program_.axes.push_back({few * root.extent, few * root.hint});
+    program_.joined.push_back({static_cast<int>(program_.axes.size()) - 1, few});
+    return program_.joined.back().axis;
+  }
+
   // Before and after the loops over sixteen rows.
-  std::vector<Item> with_copies(Loop rows) const {
+  std::vector<Item> with_copies(Loop rows) {
     std::vector<Item> body;
     for (const Staged& s : staged_)
       if (!s.is_result) body.emplace_back(copy_of(s));

@@ -40,7 +40,14 @@ int LoopChoices::vectors_of_blocks(const Loop& loop, const Outer& outer, bool pa
   const Loop& lanes = *outer.loops[0];
   const auto shorter = std::min(program_.axes[static_cast<std::size_t>(loop.var.axis)].hint, program_.axes[static_cast<std::size_t>(lanes.var.axis)].hint);
   const auto writes_across = [&](const Item& item) { return std::holds_alternative<Store>(item) && lies_across(item, loop.var.axis, lanes.var.axis) != 0; };
-  if (std::any_of(lanes.body.begin(), lanes.body.end(), writes_across)) return shorter >= shortest_in_blocks ? 4 : 0;
+  const auto written = std::find_if(lanes.body.begin(), lanes.body.end(), writes_across);
+  if (written != lanes.body.end()) {
+    // A unit has few elements of each row: parts of lines, which go before the next part is written if the rows crowd a set. Planes to pixels of four
+    // bytes, 720 x 1280: .37 ns a byte, .08 (Zen 5).
+    const Store& store = std::get<Store>(*written);
+    if (program_.per_root(loop.var.axis) > 1 && crowds_a_set(store.buffer, store.at, lanes.var.axis, 4 * lane_count, 8)) return 1;
+    return shorter >= shortest_in_blocks ? 4 : 0;
+  }
   return past_caches && shorter >= 512 ? 1 : 0;
 }
 

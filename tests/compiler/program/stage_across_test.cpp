@@ -14,6 +14,20 @@ Array wavy(DType dtype, const Dims& shape, Order order) {
   return array;
 }
 
+// Into these results, or arrays of that order.
+void check_into(const Function& f, const std::vector<Array>& arrays, std::vector<Array> results) {
+  const Graph& graph = f.final_graph(arrays);
+  const std::vector<Array> expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
+  f.run(arrays, results);
+  for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+}
+void check_into(const Function& f, const std::vector<Array>& arrays, Order order) {
+  const Graph& graph = f.final_graph(arrays);
+  std::vector<Array> results;
+  for (const Array& each : interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math)) results.emplace_back(each.dtype(), each.shape(), order);
+  check_into(f, arrays, results);
+}
+
 // One of the inputs lies in layout F, or all, or the results do.
 void check_layouts(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, DType dtype, const Dims& shape, int threads = 1) {
   const Function f = compile(outputs, inputs, checked(threads));
@@ -21,13 +35,9 @@ void check_layouts(const std::vector<Expr>& outputs, const std::vector<Expr>& in
     CAPTURE(first);
     CAPTURE(count);
     CAPTURE(order == Order::f);
-    std::vector<Array> arrays, results;
+    std::vector<Array> arrays;
     for (std::size_t k = 0; k < inputs.size(); ++k) arrays.push_back(wavy(dtype, shape, k >= first && k < first + count ? Order::f : Order::c));
-    const Graph& graph = f.final_graph(arrays);
-    const std::vector<Array> expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
-    for (const Array& each : expected) results.emplace_back(each.dtype(), each.shape(), order);
-    f.run(arrays, results);
-    for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+    check_into(f, arrays, order);
   }
 }
 
@@ -124,4 +134,53 @@ TEST_CASE("long bodies fetch the next sixteen rows, short ones leave it to the t
   };
   CHECK(fetches(sigmoid(x) * tanh(y)) > 0);
   CHECK(fetches(x * 2 + y) == 0);
+}
+
+// Pixels of a few elements: turned images, planes to pixels and back, with what belongs to a channel, to a row, to a column, and folds beside.
+TEST_CASE("a few elements side by side in arrays that lie across are copied with those of sixteen rows at once") {
+  for (const DType dtype : {DType::u8, DType::i16, f32, f64})
+    for (const Index channels : {2, 3, 4, 5, 8}) {
+      CAPTURE(dtype);
+      CAPTURE(channels);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"h", "w", channels}), gain = g.input("gain", f32, {channels});
+      const Expr turned = permute_dims(x, {1, 0, 2}), toned = cast(x, f32) * gain, rounded = cast(minimum(floor(toned + 0.5), 100.0), dtype);
+      const std::vector<Function> turns{compile({turned * 2}, {x}, checked()), compile({turned + flip(turned, 1)}, {x}, checked(3))};
+      const std::vector<Function> tones{compile({rounded}, {x, gain}, checked(2)), compile({toned, sum(cast(x, f32), 1)}, {x, gain}, checked())};
+      for (const Dims& size : {Dims{40, 33}, Dims{16, 16}, Dims{17, 80}, Dims{100, 15}, Dims{1, 20}, Dims{70, 1}, Dims{0, 5}}) {
+        CAPTURE(to_text(size));
+        const Dims shape{size[0], size[1], channels};
+        const Array pixels = wavy(dtype, shape, Order::c), planes = wavy(dtype, shape, Order::f), gains = near_one(f32, {channels});
+        for (const Function& f : turns) {
+          check_into(f, {pixels}, Order::c);
+          check_into(f, {planes}, Order::f);
+        }
+        for (const Function& f : tones) {
+          check_into(f, {pixels, gains}, Order::f);
+          check_into(f, {planes, gains}, Order::c);
+        }
+        if (size[0] == 40) CHECK((turns[0].program().find("by 16") != std::string::npos && tones[0].program().find("by 16") != std::string::npos));
+      }
+    }
+}
+
+TEST_CASE("pixels with gaps, of several loops, and of two sizes in one nest") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"h", "w", 3}), y = g.input("y", f32, {"h", "w", 2}), z = g.input("z", f32, {"h", "w", 2, 3});
+  const Function two = compile({sum(x, 2) + sum(y, 2), x * 2, y * 3}, {x, y}, checked(2)), four = compile({z * 2 + 1}, {z}, checked()), one = compile({x * 2}, {x}, checked());
+  for (const auto& [h, w] : {std::pair<Index, Index>{50, 40}, {16, 17}, {33, 100}}) {
+    CAPTURE(h);
+    CAPTURE(w);
+    const Dims pixels{h, w, 3}, pairs{h, w, 2}, nested{h, w, 2, 3};
+    for (const Order in : {Order::c, Order::f}) {
+      const Order out = in == Order::c ? Order::f : Order::c;
+      check_into(two, {wavy(f32, pixels, in), wavy(f32, pairs, in)}, {Array(f32, {h, w}, out), Array(f32, pixels, out), Array(f32, pairs, out)});
+      check_into(four, {wavy(f32, nested, in)}, {Array(f32, nested, out)});
+      // Behind each row a gap, and one behind each pixel.
+      check_into(one, {wavy(f32, pixels, Order::f)}, {Array(f32, {h, w + 3, 3}).slice(1, 0, w)});
+      check_into(one, {wavy(f32, {h, w + 3, 3}, Order::c).slice(1, 2, w)}, {Array(f32, pixels, Order::f)});
+      check_into(one, {wavy(f32, pixels, Order::f)}, {Array(f32, {h, w, 5}).slice(2, 1, 3)});
+      check_into(one, {wavy(f32, pixels, Order::f)}, {Array(f32, pixels).flip(1)});
+    }
+  }
 }
