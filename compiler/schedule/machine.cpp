@@ -56,30 +56,28 @@ double positive(const std::string& text) {
   return problem == std::errc() && end == text.data() + text.size() && value > 0 && value <= largest ? value : 0;
 }
 
-bool is_of_intel() {
+// What differs between makers and families, where nothing has been measured.
+struct Processor {
+  double square_root, quotient, fetch_bytes;
+};
+Processor this_processor() {
+  const double third_level = usual_stream_bytes();
 #ifdef __x86_64__
-  __builtin_cpu_init();
-  return __builtin_cpu_is("intel") != 0;
-#else
-  return false;
-#endif
-}
-
-bool is_zen_5() {
-#ifdef __x86_64__
+  constexpr unsigned zen_5 = 0x1a;       // of which compilers know the name later
   unsigned signature = 0, other = 0;
   __builtin_cpu_init();
-  if (__builtin_cpu_is("amd") == 0 || __get_cpuid(1, &signature, &other, &other, &other) == 0) return false;
-  return (signature >> 8 & 0xf) + (signature >> 20 & 0xff) == 0x1a;             // the family, of which compilers know the name later
-#else
-  return false;
+  if (__builtin_cpu_is("intel")) return {26, 20, third_level};
+  const bool has_family = __builtin_cpu_is("amd") && __get_cpuid(1, &signature, &other, &other, &other);
+  if (has_family && (signature >> 8 & 0xf) + (signature >> 20 & 0xff) == zen_5) return {10, 6, 128 << 20};
 #endif
+  return {10, 6, third_level};
 }
 
 }  // namespace
 
-double usual_square_root() { return is_of_intel() ? 26 : 10; }
-double usual_quotient() { return is_of_intel() ? 20 : 6; }
+double usual_square_root() { return this_processor().square_root; }
+double usual_quotient() { return this_processor().quotient; }
+double usual_fetch_bytes() { return this_processor().fetch_bytes; }
 
 double ways_of_first_level() {
 #ifdef _SC_LEVEL1_DCACHE_ASSOC
@@ -92,8 +90,6 @@ double usual_stream_bytes() {
   constexpr double part = 24 << 20;
   return std::min(static_cast<double>(machine_cache_bytes()), part);
 }
-
-double usual_fetch_bytes() { return is_zen_5() ? 128 << 20 : usual_stream_bytes(); }
 
 std::string to_text(const Machine& machine) {
   std::string text;

@@ -42,19 +42,13 @@ bool write_through(const Graph& graph, Node& node, Operand& window) {
 
 Graph absorb_copies(const Graph& graph) {
   Rebuild rebuild(graph);
-  for (std::size_t k = 0; k < graph.size(); ++k) {
-    const NodeId id = id_of(k);
-    if (rebuild.has(id)) continue;
+  rebuild.each([&](NodeId id, std::vector<Operand> operands) {
     Node node = graph.node(id);
-    std::vector<Operand> operands = rebuild.operands(id);
     while (node.kind == Kind::update && write_through(rebuild.to, node, operands[0])) {}
     if (node.kind == Kind::reshape) {                        // of a reshape: one reshape, or none
       NodeId source = operands[0].node;
       while (rebuild.to.node(source).kind == Kind::reshape) source = rebuild.to.operand(source, 0);
-      if (rebuild.to.node(source).domain == node.domain && rebuild.to.node(source).kept == node.kept) {
-        rebuild.set(id, source);
-        continue;
-      }
+      if (rebuild.to.node(source).domain == node.domain && rebuild.to.node(source).kept == node.kept) return source;
       operands[0] = Operand{source, identity_map(rebuild.to.node(source).rank())};
     }
     if (node.kind == Kind::apply || node.kind == Kind::recurrence || node.kind == Kind::others) {
@@ -68,8 +62,8 @@ Graph absorb_copies(const Graph& graph) {
         }
       }
     }
-    rebuild.set(id, rebuild.to.add(std::move(node), std::move(operands)));
-  }
+    return rebuild.to.add(std::move(node), std::move(operands));
+  });
   return drop_dead(rebuild.finish());
 }
 

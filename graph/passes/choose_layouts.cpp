@@ -56,13 +56,11 @@ Graph choose_layouts(const Graph& graph) {
     orders[k] = stored ? majority(graph, id_of(k), is_output[k], [&](NodeId reader) { return orders[reader.value]; }) : node.order;
   }
   Rebuild rebuild(graph);
-  for (std::size_t k = 0; k < graph.size(); ++k) {
-    const NodeId id = id_of(k);
-    if (rebuild.has(id)) continue;
+  rebuild.each([&](NodeId id, std::vector<Operand> operands) {
     Node node = graph.node(id);
-    node.order = orders[k];
-    rebuild.set(id, rebuild.to.add(std::move(node), rebuild.operands(id)));
-  }
+    node.order = orders[id.value];
+    return rebuild.to.add(std::move(node), std::move(operands));
+  });
   return rebuild.finish();
 }
 

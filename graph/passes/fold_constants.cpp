@@ -61,26 +61,16 @@ std::optional<NodeId> reshaped_constant(Graph& to, const Node& node, NodeId id) 
 
 Graph fold_constants(const Graph& graph) {
   Rebuild rebuild(graph);
-  for (std::size_t k = 0; k < graph.size(); ++k) {
-    const NodeId id = id_of(k);
-    if (rebuild.has(id)) continue;
+  rebuild.each([&](NodeId id, std::vector<Operand> operands) {
     const Node& node = graph.node(id);
-    const std::vector<Operand> operands = rebuild.operands(id);
-    if (node.kind == Kind::reshape) {
-      if (const auto constant = reshaped_constant(rebuild.to, node, operands[0].node)) {
-        rebuild.set(id, *constant);
-        continue;
-      }
-    }
-    if (!is_foldable(rebuild.to, node, operands)) {
-      rebuild.copy(id);
-      continue;
-    }
+    if (node.kind == Kind::reshape)
+      if (const auto constant = reshaped_constant(rebuild.to, node, operands[0].node)) return *constant;
+    if (!is_foldable(rebuild.to, node, operands)) return rebuild.to.add(node, std::move(operands));
     std::vector<Scalar> values;
     for (const Operand& operand : operands) values.push_back(std::get<Scalar>(rebuild.to.node(operand.node).payload));
     const NodeId constant = rebuild.to.constant(evaluate(node.op, values, node.dtype)).id();
-    rebuild.set(id, node.kept == 0 ? constant : rebuild.to.apply(Op::copy, node.dtype, node.domain, {Operand{constant, {}}}, node.order));
-  }
+    return node.kept == 0 ? constant : rebuild.to.apply(Op::copy, node.dtype, node.domain, {Operand{constant, {}}}, node.order);
+  });
   return drop_dead(rebuild.finish());
 }
 

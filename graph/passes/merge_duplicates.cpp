@@ -88,21 +88,13 @@ bool same(const Graph& graph, NodeId id, const Node& node, const std::vector<Ope
 Graph merge_duplicates(const Graph& graph) {
   Rebuild rebuild(graph);
   std::unordered_multimap<std::size_t, NodeId> seen;
-  for (std::size_t k = 0; k < graph.size(); ++k) {
-    const NodeId id = id_of(k);
-    if (rebuild.has(id)) continue;                           // inputs are never equal
+  rebuild.each([&](NodeId id, std::vector<Operand> operands) {      // inputs are never equal
     const Node& node = graph.node(id);
-    std::vector<Operand> operands = rebuild.operands(id);
     const std::size_t hash = hash_of(node, operands);
     auto [candidate, end] = seen.equal_range(hash);
     while (candidate != end && !same(rebuild.to, candidate->second, node, operands)) ++candidate;
-    if (candidate != end) {
-      rebuild.set(id, candidate->second);
-    } else {
-      rebuild.set(id, rebuild.to.add(node, std::move(operands)));
-      seen.emplace(hash, rebuild[id]);
-    }
-  }
+    return candidate != end ? candidate->second : seen.emplace(hash, rebuild.to.add(node, std::move(operands)))->second;
+  });
   return rebuild.finish();
 }
 

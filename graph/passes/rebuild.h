@@ -1,8 +1,10 @@
 // How a pass builds its result: a new graph and the map from old ids to new ones.
 //
-//   Rebuild rebuild(graph);                                   // has every input already
-//   for (id in id order) rebuild.copy(id);                    // or rebuild.set(id, something else)
-//   return rebuild.finish();                                  // maps the outputs
+//   Rebuild rebuild(graph);                                          // has every input already
+//   rebuild.each([&](NodeId id, std::vector<Operand> operands) {     // the others, in id order
+//     return rebuild.to.add(graph.node(id), std::move(operands));    // or something else that stands for it
+//   });
+//   return rebuild.finish();                                         // maps the outputs
 #pragma once
 #include <unordered_set>
 #include <vector>
@@ -44,6 +46,12 @@ class Rebuild {
     result.reserve(static_cast<std::size_t>(arity));
     for (int k = 0; k < arity; ++k) result.push_back(Operand{(*this)[from_.operand(old, k)], from_.map(old, k)});
     return result;
+  }
+
+  // For each node that has no counterpart yet, with its operands in the new graph: what the visitor returns is its counterpart.
+  template <class Visitor> void each(Visitor visit) {
+    for (std::size_t index = 0; index < from_.size(); ++index)
+      if (const NodeId id = id_of(index); !has(id)) set(id, visit(id, operands(id)));
   }
 
   void copy(NodeId old) {

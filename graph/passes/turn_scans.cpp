@@ -46,11 +46,8 @@ Graph turn_scans(const Graph& graph) {
   const std::vector<bool> is_output = output_marks(graph);
   std::vector<bool> turned(graph.size(), false);
   Rebuild rebuild(graph);
-  for (std::size_t k = 0; k < graph.size(); ++k) {
-    const NodeId id = id_of(k);
-    if (rebuild.has(id)) continue;
+  rebuild.each([&](NodeId id, std::vector<Operand> operands) {
     Node node = graph.node(id);
-    std::vector<Operand> operands = rebuild.operands(id);
     const auto read_through = [&](Operand& operand, const AxisMap& inner, const AxisMap& outer) {
       operand.map = compose(inner, outer);
       settle_parts(rebuild.to, operand, node.domain);
@@ -60,15 +57,15 @@ Graph turn_scans(const Graph& graph) {
         Operand& operand = operands[static_cast<std::size_t>(p)];
         read_through(operand, flip_of(graph.node(read)), operand.map);
       }
-    if (node.kind == Kind::recurrence && node.mode == Mode::scan && !is_output[k] && surplus(graph, id, rebuild.to, operands) > 0) {
+    if (node.kind == Kind::recurrence && node.mode == Mode::scan && !is_output[id.value] && surplus(graph, id, rebuild.to, operands) > 0) {
       const AxisMap flip = flip_of(node);
       for (Operand& operand : operands) read_through(operand, operand.map, flip);
       bool& backwards = std::get<Recurring>(node.payload).backwards;
       backwards = !backwards;
-      turned[k] = true;
+      turned[id.value] = true;
     }
-    rebuild.set(id, rebuild.to.add(std::move(node), std::move(operands)));
-  }
+    return rebuild.to.add(std::move(node), std::move(operands));
+  });
   return rebuild.finish();
 }
 
