@@ -271,25 +271,8 @@ Loop Lowering::lower_loop(const Level& level) {
   }
   Loop loop = std::move(frames_.back().loop);
   frames_.pop_back();
-  if (level.backwards) turn_round(loop, level.var.axis);
+  if (level.backwards) turn_round(loop, level.var.axis, nest_.axes[static_cast<std::size_t>(level.var.axis)].extent);
   return loop;
-}
-
-// The index along the axis becomes the last one less what the loop has counted.
-void Lowering::turn_round(Loop& loop, int axis) const {
-  const auto turn = [&](std::vector<Subscript>& at) {
-    for (Subscript& s : at) {
-      if (s.axis != axis) continue;
-      WEFT_ASSERT(s.period == 0 && s.dim < 0, "a loop over axis ", axis, " runs backwards, with a subscript that cannot");
-      s.start = s.start + Extent(s.step) * (nest_.axes[static_cast<std::size_t>(axis)].extent - 1);
-      s.step = -s.step;
-    }
-  };
-  for (Item& item : loop.body) {
-    if (auto* inner = std::get_if<Loop>(&item)) turn_round(*inner, axis);
-    else if (auto* load = std::get_if<Load>(&item)) turn(load->at);
-    else if (auto* store = std::get_if<Store>(&item)) turn(store->at);
-  }
 }
 
 void Lowering::run_node(int place) {

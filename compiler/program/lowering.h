@@ -52,7 +52,6 @@ class Lowering {
 
   // lower.cpp: loops
   Loop lower_loop(const Level& level);
-  void turn_round(Loop& loop, int axis) const;
   void run_node(int place);
   void store_or_keep(int place, const Arg& value);
 

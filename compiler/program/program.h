@@ -142,6 +142,9 @@ struct Program {
 Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name);   // lower.cpp
 std::string to_text(const Graph& graph, const Program& program);                                   // print_program.cpp
 int instructions_of(const Loop& loop);                                                              // the weights of its loops and its own
+// A loop that counts from the other end: the index along the axis becomes the last one less what it has counted (turn_round.cpp).
+bool can_turn_round(const Loop& loop, int axis);
+void turn_round(Loop& loop, int axis, const Extent& extent);
 void verify(const Program& program);                                                               // throws Error(internal)
 
 }  // namespace weft

@@ -27,6 +27,7 @@ class Stager {
     rows_ = loop_of_rows();
     if (!rows_) return;
     find(*rows_, {});
+    if (rows_ == &program_.root && !has_pixels()) find_pixels_backwards();
     std::erase_if(staged_, [&](const Staged& s) { return touches<Load>(program_.root, s.buffer) && touches<Store>(program_.root, s.buffer); });
     if (staged_.empty() || bytes() > bytes_that_pay()) return;
     for (Staged& s : staged_) {
@@ -76,6 +77,29 @@ class Stager {
     if (loop.var.axis != root_axis_) outside.push_back(loop.var.axis);
     for (const Item& item : loop.body)
       if (auto* inner = std::get_if<Loop>(&item)) find(*inner, outside);
+  }
+
+  bool has_pixels() const {
+    return std::any_of(staged_.begin(), staged_.end(), [](const Staged& s) { return s.few >= 0; });
+  }
+
+  // Arrays whose pixels run backwards along the root, as where a picture is turned by a quarter: from the other end of it they run forwards.
+  void find_pixels_backwards() {
+    if (!runs_backwards(program_.root) || !can_turn_round(program_.root, root_axis_)) return;
+    Loop turned = program_.root;
+    turn_round(turned, root_axis_, program_.axes[static_cast<std::size_t>(root_axis_)].extent);
+    std::vector<Staged> before = std::exchange(staged_, {});
+    find(turned, {});
+    if (has_pixels()) program_.root = std::move(turned);
+    else staged_ = std::move(before);
+  }
+  bool runs_backwards(const Loop& loop) const {
+    const auto is_backwards = [&](const Subscript& s) { return s.axis == root_axis_ && s.step < 0; };
+    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+      if (auto* inner = std::get_if<Loop>(&item)) return runs_backwards(*inner);
+      auto* load = std::get_if<Load>(&item);
+      return load && std::any_of(load->at.begin(), load->at.end(), is_backwards);
+    });
   }
 
   // Of an array that lies across the vectors, the loop whose few elements lie side by side for each of the root's, and these behind each other.
@@ -128,8 +152,7 @@ class Stager {
   // Single elements of pixels cost more than rows that leave the second level: planes of 4320 x 300 pixels of three floats to pixels .17 ns a byte,
   // .08 by way of rows (Zen 5).
   double bytes_that_pay() const {
-    const bool has_pixels = std::any_of(staged_.begin(), staged_.end(), [](const Staged& s) { return s.few >= 0; });
-    return has_pixels ? machine_.third_level_bytes / 4 : machine_.second_level_bytes / 2;
+    return has_pixels() ? machine_.third_level_bytes / 4 : machine_.second_level_bytes / 2;
   }
 
   // Rows are apart by a line more than they are long: those of a power of two would share a few sets of the cache.
