@@ -39,10 +39,26 @@ void transpose_fours(llvm::IRBuilderBase& builder, Vectors& rows) {
   }
 }
 
+// A square whose rows are one register of 128 bits: four times the halves of rows eight apart are interleaved, one instruction each. Of bytes LLVM
+// makes truncations of the exchange of neighbours below, two instructions each.
+void transpose_by_interleaving(llvm::IRBuilderBase& builder, Vectors& rows) {
+  const std::size_t side = rows.size();
+  const auto interleaved = [&](Value* a, Value* b, int first) {
+    return shuffled(builder, a, b, [&](int lane) { return first + lane / 2 + lane % 2 * static_cast<int>(side); });
+  };
+  for (std::size_t round = 1; round < side; round *= 2) {
+    Vectors next;
+    for (std::size_t row = 0; row < side / 2; ++row)
+      for (std::size_t first : {std::size_t{0}, side / 2}) next.push_back(interleaved(rows[row], rows[row + side / 2], static_cast<int>(first)));
+    rows = std::move(next);
+  }
+}
+
 // Squares side by side, of as many lanes as there are vectors, a power of two: vector k holds lane k of each. Halves, then quarters and
 // so on trade places.
 void transpose_squares(llvm::IRBuilderBase& builder, Vectors& rows) {
   const int width = lanes_of_type(rows[0]), side = static_cast<int>(rows.size());
+  if (side == width && rows[0]->getType()->getPrimitiveSizeInBits() == 128 && width == lane_count) return transpose_by_interleaving(builder, rows);
   const bool fours = rows[0]->getType()->getScalarSizeInBits() == 32 && side >= 4;
   for (int half = side / 2; half >= (fours ? 4 : 1); half /= 2)
     for (int row = 0; row < side; ++row) {
