@@ -27,15 +27,17 @@ Index KernelEmitter::packed_pitch(const Block& block, const BlockOperand& operan
 // Operands that all rows share, for more than one block or always. Those of the rows, if they take more lines than the first level has: each of
 // these would be fetched again for the next few rows.
 void KernelEmitter::choose_packed(Block& block, bool shared_always) {
-  Value* blocks = shared_always ? b_.getTrue() : b_.CreateICmpSGT(b_.CreateSub(block.together.end, block.together.begin), number(block.count));
+  Value* several = b_.CreateICmpSGT(b_.CreateSub(block.together.end, block.together.begin), number(block.count));
   const Range along = range_of(block.fold.var.axis);
   for (BlockOperand& operand : block.operands) {
     if (!operand.packed) continue;
-    operand.is_packed = blocks;
-    if (operand.is_shared) continue;
-    Value* stride = stride_along(operand.load->buffer, operand.load->at, block.fold.var.axis);
-    Value* span = b_.CreateMul(b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, stride, b_.getFalse()), b_.CreateSub(along.end, along.begin));
-    operand.is_packed = b_.CreateAnd(b_.CreateICmpSGT(b_.CreateSub(block.together.end, block.together.begin), number(block.count)), b_.CreateICmpSGT(span, number(first_level_share)));
+    if (operand.is_shared) {
+      operand.is_packed = shared_always ? b_.getTrue() : several;
+      continue;
+    }
+    Value* stride = b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, stride_along(operand.load->buffer, operand.load->at, block.fold.var.axis), b_.getFalse());
+    Value* span = b_.CreateMul(stride, b_.CreateSub(along.end, along.begin));
+    operand.is_packed = b_.CreateAnd(several, b_.CreateICmpSGT(span, number(first_level_share)));
   }
 }
 
