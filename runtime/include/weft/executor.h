@@ -6,10 +6,11 @@
 // A stage's units are independent and what a unit covers does not depend on the executor, so the results are the same
 // bits for any number of threads. Kernels cannot throw: everything is checked before launch, and machine code has no
 // way to. Scratch memory is one buffer per thread, kept until the thread ends and grown when a stage asks for more;
-// a worker that cannot get its scratch ends the program, so stages ask for little (tiles, not arrays).
+// a worker that cannot get its scratch ends the program, so stages ask for little (tiles and some rows, not arrays).
 //
 // Thread-safe: one executor may run many kernels from many threads at once. Executors of as many threads share
-// their workers. Cost: the serial path allocates nothing once a thread's scratch is large enough.
+// their workers, which may run where the thread could that ran the first parallel loop on them: who binds threads to
+// processors does so after that. Cost: the serial path allocates nothing once a thread's scratch is large enough.
 #pragma once
 #include <atomic>
 #include <memory>
