@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <string>
 
+#include <weft/shape.h>
+
 namespace weft {
 
 inline constexpr Index line_bytes = 64;  // of every cache
