@@ -69,8 +69,10 @@ class Stager {
   void find(const Loop& loop, std::vector<int> outside) {
     if (loop.mark == Mark::lanes) {
       for (const Item& item : loop.body) {
-        const int few = few_of(item, loop.var.axis, outside);
-        if (few >= 0 || choices_.lies_across(item, root_axis_, loop.var.axis) != 0) add(item, loop.var.axis, few, outside);
+        const auto access = access_of(item);
+        if (!access) continue;
+        const int few = few_of(*access, loop.var.axis, outside);
+        if (few >= 0 || choices_.lies_across(item, root_axis_, loop.var.axis) != 0) add(*access, loop.var.axis, few, outside);
       }
       return;
     }
@@ -102,26 +104,33 @@ class Stager {
     });
   }
 
+  // What may be staged: a load that is not guarded, or a store.
+  struct Access {
+    int buffer;
+    const std::vector<Subscript>& at;
+    bool is_result;
+  };
+  static std::optional<Access> access_of(const Item& item) {
+    if (auto* store = std::get_if<Store>(&item)) return Access{store->buffer, store->at, true};
+    auto* load = std::get_if<Load>(&item);
+    return load && !load->guarded ? std::optional(Access{load->buffer, load->at, false}) : std::nullopt;
+  }
+
   // Of an array that lies across the vectors, the loop whose few elements lie side by side for each of the root's, and these behind each other.
-  int few_of(const Item& item, int lanes, const std::vector<int>& outside) const {
-    const auto* load = std::get_if<Load>(&item);
-    const auto* store = std::get_if<Store>(&item);
-    if ((!load && !store) || (load && load->guarded)) return -1;
-    const int buffer = load ? load->buffer : store->buffer;
-    const std::vector<Subscript>& at = load ? load->at : store->at;
-    if (!choices_.is_apart(buffer, at, lanes)) return -1;
-    const auto found = std::find_if(outside.begin(), outside.end(), [&](int axis) { return choices_.joins(buffer, at, axis, root_axis_); });
+  int few_of(const Access& access, int lanes, const std::vector<int>& outside) const {
+    if (!choices_.is_apart(access.buffer, access.at, lanes)) return -1;
+    const auto found = std::find_if(outside.begin(), outside.end(), [&](int axis) { return choices_.joins(access.buffer, access.at, axis, root_axis_); });
     return found == outside.end() ? -1 : *found;
   }
 
-  void add(const Item& item, int lanes, int few, const std::vector<int>& outside) {
-    const auto* load = std::get_if<Load>(&item);
+  void add(const Access& access, int lanes, int few, const std::vector<int>& outside) {
     Staged s;
-    s.is_result = !load;
-    s.buffer = load ? load->buffer : std::get<Store>(item).buffer;
-    s.at = load ? load->at : std::get<Store>(item).at;
+    s.is_result = access.is_result;
+    s.buffer = access.buffer;
+    s.at = access.at;
+    s.few = few;
     s.axes.push_back(root_axis_);
-    if ((s.few = few) >= 0) s.axes.push_back(few);
+    if (few >= 0) s.axes.push_back(few);
     for (int axis : outside)
       if (axis != few && std::any_of(s.at.begin(), s.at.end(), [&](const Subscript& at) { return at.axis == axis; })) s.axes.push_back(axis);
     s.axes.push_back(lanes);
