@@ -144,6 +144,7 @@ std::string to_text(const Graph& graph, const Program& program);                
 int instructions_of(const Loop& loop);                                                              // the weights of its loops and its own
 // A loop that counts from the other end: the index along the axis becomes the last one less what it has counted (turn_round.cpp).
 bool can_turn_round(const Loop& loop, int axis);
+bool reads_backwards(const Loop& loop, int axis);            // anything there
 void turn_round(Loop& loop, int axis, const Extent& extent);
 void verify(const Program& program);                                                               // throws Error(internal)
 

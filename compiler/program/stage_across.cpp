@@ -87,21 +87,13 @@ class Stager {
 
   // Arrays whose pixels run backwards along the root, as where a picture is turned by a quarter: from the other end of it they run forwards.
   void find_pixels_backwards() {
-    if (!runs_backwards(program_.root) || !can_turn_round(program_.root, root_axis_)) return;
+    if (!reads_backwards(program_.root, root_axis_) || !can_turn_round(program_.root, root_axis_)) return;
     Loop turned = program_.root;
     turn_round(turned, root_axis_, program_.axes[static_cast<std::size_t>(root_axis_)].extent);
     std::vector<Staged> before = std::exchange(staged_, {});
     find(turned, {});
     if (has_pixels()) program_.root = std::move(turned);
     else staged_ = std::move(before);
-  }
-  bool runs_backwards(const Loop& loop) const {
-    const auto is_backwards = [&](const Subscript& s) { return s.axis == root_axis_ && s.step < 0; };
-    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
-      if (auto* inner = std::get_if<Loop>(&item)) return runs_backwards(*inner);
-      auto* load = std::get_if<Load>(&item);
-      return load && std::any_of(load->at.begin(), load->at.end(), is_backwards);
-    });
   }
 
   // What may be staged: a load that is not guarded, or a store.

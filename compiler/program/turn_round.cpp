@@ -22,6 +22,15 @@ bool can_turn_round(const Loop& loop, int axis) {
   });
 }
 
+bool reads_backwards(const Loop& loop, int axis) {
+  const auto is_backwards = [&](const Subscript& s) { return s.axis == axis && s.step < 0; };
+  return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    if (auto* inner = std::get_if<Loop>(&item)) return reads_backwards(*inner, axis);
+    auto* load = std::get_if<Load>(&item);
+    return load && std::any_of(load->at.begin(), load->at.end(), is_backwards);
+  });
+}
+
 void turn_round(Loop& loop, int axis, const Extent& extent) {
   const auto turn = [&](std::vector<Subscript>& at) {
     WEFT_ASSERT(can_turn(at, axis), "a loop over axis ", axis, " runs backwards, with a subscript that cannot");

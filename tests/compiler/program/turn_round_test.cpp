@@ -25,7 +25,10 @@ TEST_CASE("the index becomes the last one less what the loop has counted") {
   const Extent n = "n";
   Loop loop = rows({0, 2, 3}, {0, n - 1, -1});
   CHECK(can_turn_round(loop, 0));
+  CHECK_FALSE(reads_backwards(loop, 0));
   turn_round(loop, 0, n);
+  CHECK(reads_backwards(loop, 0));
+  CHECK_FALSE(reads_backwards(loop, 1));
   CHECK(read_at(loop) == std::vector<Subscript>{{0, 3 * n - 1, -3}, {1}});
   CHECK(written_at(loop) == std::vector<Subscript>{{1}, {0, 0, 1}});
   turn_round(loop, 0, n);
