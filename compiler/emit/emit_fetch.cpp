@@ -39,8 +39,9 @@ void KernelEmitter::find_accesses(const Loop& loop) {
     if (const auto* inner = std::get_if<Loop>(&item)) find_accesses(*inner);
     if (const auto* store = std::get_if<Store>(&item)) is_written_[static_cast<std::size_t>(store->buffer)] = true;
     if (const auto* others = std::get_if<Others>(&item)) is_written_[static_cast<std::size_t>(others->to)] = true;
-    if (const auto* load = std::get_if<Load>(&item); load && loop.mark == Mark::lanes) readers_[static_cast<std::size_t>(load->buffer)].push_back({load, &loop});
+    if (const auto* load = std::get_if<Load>(&item); load && loop.mark == Mark::lanes && loop.parts.empty()) readers_[static_cast<std::size_t>(load->buffer)].push_back({load, &loop});
   }
+  for (const Loop& part : loop.parts) find_accesses(part);
 }
 
 // Which of their vectors side by side fetch the same place in the next row. More lines at once than the processor waits for hold a loop up, so
@@ -86,7 +87,7 @@ void KernelEmitter::fetch_next(const Load& load, LaneAccess& access) {
   if (root.splits() ? program_.block == 0 : loops(program_.root) < 2) return;
   const std::vector<Reader>& readers = readers_[k];
   const auto reader = std::find_if(readers.begin(), readers.end(), [&](const Reader& each) { return each.load == &load; });
-  WEFT_ASSERT(reader != readers.end(), "a load of ", program_.name, " in no loop of it");
+  if (reader == readers.end()) return;          // around a bound of a loop whose parts fetch
   const Index ahead = units_ahead(readers, *reader), rows = root.splits() ? program_.block : 1;
   for (std::size_t d = 0; d < load.at.size() && ahead > 0; ++d)
     if (load.at[d].axis == root.axis && load.at[d].period == 0) {

@@ -75,7 +75,8 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
                   const std::vector<int>& returned);
 
   // emit_lanes.cpp: vector loops
-  void emit_lanes(const Loop& loop);
+  void emit_lanes(const Loop& loop) { has_cases(loop) ? emit_cases(loop) : emit_vectors(loop); }
+  void emit_vectors(const Loop& loop);
   void around_lanes(const std::function<void()>& loops);
   void emit_lane_range(const Loop& loop, Range range);
   bool is_one_vector(const Loop& loop) const;
@@ -93,6 +94,14 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   Value* move_mask(const Masks& masks, int step) const { return shared_step_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
   bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
+
+  // emit_parts.cpp
+  bool runs_in_parts(const Loop& loop) const;
+  bool has_cases(const Loop& loop) const;
+  void emit_cases(const Loop& loop);
+  Range whole_vectors_of(const Loop& part, Value* begin, Value* end);
+  void emit_part(const Loop& part, Range range);
+  void emit_parts(const Loop& loop, Range range);
 
   // emit_shared_body.cpp
   struct Stop {

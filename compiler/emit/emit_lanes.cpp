@@ -242,6 +242,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     note_code(loop, steps, false);
     return emit_from_a_line_on(loop, range, steps, *result);
   }
+  if (runs_in_parts(loop)) return emit_parts(loop, range);
   const auto bytes = jam_.empty() ? byte_function(loop) : std::nullopt;
   note_code(loop, steps, bytes.has_value());
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
@@ -286,7 +287,7 @@ void KernelEmitter::emit_whole_then_rest(const Loop& loop, Range range, int step
   });
 }
 
-void KernelEmitter::emit_lanes(const Loop& loop) {
+void KernelEmitter::emit_vectors(const Loop& loop) {
   const int axis = loop.var.axis;
   const Range range = range_of(axis);
   bool ordered = false;

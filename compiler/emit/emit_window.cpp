@@ -37,14 +37,16 @@ Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Val
       at = current ? wide(current) : b_.CreateAdd(wide(b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
     }
     Value* distance = b_.CreateSub(at, wide(size(s.start)));
-    if (s.dim < 0) { valid = b_.CreateAnd(valid, b_.CreateICmpEQ(distance, wide(number(0)))); continue; }
+    const bool everywhere = s.inside || (s.axis >= 0 && s.dim >= 0 && s.step == 1 && s.start.is(0) && window.extents[static_cast<std::size_t>(s.dim)] == program_.axes[static_cast<std::size_t>(s.axis)].extent);
+    const auto require = [&](Value* condition) { if (!everywhere) valid = b_.CreateAnd(valid, condition); };
+    if (s.dim < 0) { require(b_.CreateICmpEQ(distance, wide(number(0)))); continue; }
     if (s.step != 1) {
       Value* steps = wide(number(s.step));
-      valid = b_.CreateAnd(valid, b_.CreateICmpEQ(b_.CreateSRem(distance, steps), wide(number(0))));
+      require(b_.CreateICmpEQ(b_.CreateSRem(distance, steps), wide(number(0))));
       distance = b_.CreateSDiv(distance, steps);
     }
     const auto dim = static_cast<std::size_t>(s.dim);
-    valid = b_.CreateAnd(valid, b_.CreateICmpULT(distance, wide(size(window.extents[dim]))));
+    require(b_.CreateICmpULT(distance, wide(size(window.extents[dim]))));
     offset = b_.CreateAdd(offset, b_.CreateMul(distance, wide(stride_bytes(window, slot, dim))));
   }
   Value* base = base_of(load.buffer);
@@ -63,21 +65,27 @@ Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Val
 // A vector whose lanes lie side by side, `offset` bytes further than the window's first along the others. Lanes that the window does not have are
 // masked; where it has none of them, nothing far from it is touched: processors take hundreds of cycles for a masked load of a page that is not there.
 Value* KernelEmitter::load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask) {
-  const Extent& extent = window.extents[static_cast<std::size_t>(run.dim)];
-  const Extent beyond = run.start + extent - program_.axes[static_cast<std::size_t>(run.axis)].extent;
-  const bool begins_before = run.start.is_number() && run.start.constant() <= 0, ends_after = beyond.is_number() && beyond.constant() >= 0;
+  const Extent& count = window.extents[static_cast<std::size_t>(run.dim)];
+  const Extent beyond = run.start + count - program_.axes[static_cast<std::size_t>(run.axis)].extent;
+  const bool begins_before = run.inside || (run.start.is_number() && run.start.constant() <= 0), ends_after = run.inside || (beyond.is_number() && beyond.constant() >= 0);
   Value *far = b_.CreateSub(first, size(run.start)), *lanes = mask;
-  const auto clamped = [&](Value* lane) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, number(0), b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number(lane_count), lane)); };
-  const auto take = [&](Value* taken) { lanes = lanes ? b_.CreateAnd(lanes, taken) : taken; };
-  Value *begin = begins_before ? number(0) : clamped(b_.CreateNeg(far)), *end = ends_after ? number(lane_count) : clamped(b_.CreateSub(size(extent), far));
-  valid = b_.CreateAnd(valid, b_.CreateICmpSLT(begin, end));
-  if (!ends_after) take(first_lanes(end, 1)[0]);
-  if (!begins_before) take(b_.CreateNot(first_lanes(begin, 1)[0]));
-  take(b_.CreateVectorSplat(lane_count, valid));
+  Value* places = b_.CreateAdd(b_.CreateVectorSplat(lane_count, far), lane_numbers(64));
+  const auto take = [&](Value* taken, Value* any) {
+    lanes = lanes ? b_.CreateAnd(lanes, taken) : taken;
+    valid = b_.CreateAnd(valid, any);
+  };
+  if (!begins_before) take(b_.CreateICmpSGE(places, b_.CreateVectorSplat(lane_count, number(0))), b_.CreateICmpSGT(far, number(-lane_count)));
+  if (!ends_after) take(b_.CreateICmpSLT(places, b_.CreateVectorSplat(lane_count, size(count))), b_.CreateICmpSLT(far, size(count)));
+  if (!llvm::isa<llvm::Constant>(valid)) {
+    Value* all = b_.CreateVectorSplat(lane_count, valid);
+    lanes = lanes ? b_.CreateAnd(lanes, all) : all;
+  }
   const auto bytes = static_cast<Index>(size_of(window.dtype));
   Value* at = b_.CreateGEP(b_.getInt8Ty(), base, b_.CreateSelect(valid, b_.CreateAdd(offset, b_.CreateMul(far, number(bytes))), number(0)));
   llvm::Type* type = memory_type(context_, window.dtype, lane_count);
-  return from_memory(b_.CreateMaskedLoad(type, at, llvm::Align(static_cast<std::uint64_t>(bytes)), lanes, llvm::Constant::getNullValue(type)), window.dtype);
+  const llvm::Align align(static_cast<std::uint64_t>(bytes));
+  if (!lanes) return from_memory(b_.CreateAlignedLoad(type, at, align), window.dtype);
+  return from_memory(b_.CreateMaskedLoad(type, at, align, lanes, llvm::Constant::getNullValue(type)), window.dtype);
 }
 
 }  // namespace weft

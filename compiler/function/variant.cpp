@@ -10,6 +10,7 @@
 #include "code/verify_code.h"
 #include "program/join_results.h"
 #include "program/keep_transposed.h"
+#include "program/partition.h"
 #include "program/rows_in_place.h"
 #include "program/stage_across.h"
 
@@ -63,6 +64,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
     join_results(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     stage_across(programs.back(), variant->classes, host_features(options.lanes), hints.machine, begin_lines(hints.stream));
     keep_transposed(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
+    partition_loops(programs.back(), hints.bindings);
     if (options.verify) verify(programs.back());
   }
   int instructions = 0;

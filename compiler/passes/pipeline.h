@@ -22,6 +22,10 @@ Graph widen_folds(const Graph& graph);          // widen_folds.cpp
 // Every fold over several axes becomes folds over one axis each, the last first: the order that weft/accumulator.h defines.
 // Folded axes of extent 1 go.
 Graph split_folds(const Graph& graph);          // split_folds.cpp
+// A slice of what an update writes from memory reads that memory itself, and zero beside it: stencils over a padded array need no such array.
+Graph read_through_windows(const Graph& graph); // inline_windows.cpp
+// Cheap values that an update writes are made where it writes them, from what its window reads of memory.
+Graph inline_windows(const Graph& graph);       // inline_windows.cpp
 // The window of an update is read from memory: one that is an iota, an extent or a literal gets a copy.
 Graph store_windows(const Graph& graph);        // store_windows.cpp
 // What a reshape names lies in memory of its own, in row-major order: a constant and an output get a copy, calls see to inputs.

@@ -43,6 +43,20 @@ class Printer {
     }
     return text + "]";
   }
+  void parts(const Loop& l, int depth) {
+    const std::string indent(static_cast<std::size_t>(2 * depth), ' ');
+    for (const Loop& part : l.parts) {
+      out_ += indent + (part.bounded == l.var.axis ? std::string("whole vectors") : std::string("where ") + axis_letter(part.bounded) + " is") + bounds(" from ", part.from) + bounds(" to ", part.to) + " {\n";
+      for (const Item& item : part.body) out_ += indent + "  " + line(item) + "\n";
+      out_ += indent + "}\n";
+      parts(part, depth + 1);
+    }
+  }
+  static std::string bounds(const char* word, const std::vector<Extent>& all) {
+    std::string text;
+    for (const Extent& bound : all) text += (text.empty() ? word : " and ") + to_text(bound);
+    return text;
+  }
   std::string arg(const Arg& a) const { return a.constant ? to_text(*a.constant) : "t" + std::to_string(a.value); }
 
   void loop(const Loop& l, int depth) {
@@ -67,6 +81,7 @@ class Printer {
       out_ += indent + "  " + line(item) + "\n";
     }
     out_ += indent + "}\n";
+    parts(l, depth + 1);
     for (int f : l.folds) {
       const Fold& fold = program_.folds[static_cast<std::size_t>(f)];
       if (fold.result >= 0) out_ += indent + "t" + std::to_string(fold.result) + " = " + (fold.start ? "s" + std::to_string(f) : name(fold.node)) + "\n";

@@ -27,6 +27,7 @@ struct Subscript {
   Index step = 1;
   int dim = -1;
   Index period = 0;
+  bool inside = false;                  // guarded, and the window is known to have every index there is here
   friend bool operator==(const Subscript&, const Subscript&) = default;
 };
 
@@ -97,6 +98,11 @@ struct Loop {
   std::vector<int> folds;               // folds that run over this loop's axis and end with it
   std::vector<Item> body;
   int weight = 0;                       // vector instructions of the body
+  // Of a loop of vectors: bodies for where conditions on an index are known. Along the loop itself whole vectors between all of `from` and all of
+  // `to` may run them instead, part after part; all of it may, while a loop outside is between those (partition.h).
+  std::vector<Loop> parts;
+  int bounded = -1;                     // of a part: the axis that has the bounds
+  std::vector<Extent> from, to;         // none: from the first, to the last
 };
 
 struct Fold {                           // or one state of a recurrence, which starts at `start`

@@ -1,7 +1,7 @@
 // What things cost and where limits are: the numbers by which schedules and code are chosen, in one place.
 //
 //   which loops are shared        root_cost, tiles_lose, few_scalar_ops
-//   store, or make again          op_cost, memory_cost; between loops of a nest cheap_value
+//   store, or make again          op_cost, memory_cost, made_in_window, made_again_in_window; between loops of a nest cheap_value
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, blocks_stay_near, row_end, rows_of_block
 //   short rows                    short_rows_pay, vector_axis_cost
@@ -13,6 +13,7 @@
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
 //   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, packed_in_loads, rows_that_share
+//   parts of a loop               near_an_end, least_part, near_last_row, least_rows, most_parts
 //   roots and quotients           divider_use, halves_by_estimates
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors, idles_threads
 //
@@ -90,6 +91,9 @@ inline constexpr double op_in_loads = 0.25;
 inline constexpr double worth_a_nest = 64;
 // Of simple ops on scalars, in all nests that make them again for each slice: p - rate * g of 64 floats 13.7 -> 4 ns a call, and a function less to compile.
 inline constexpr int few_scalar_ops = 12;
+// The most ops that are made where an update writes their result (passes/inline_windows.cpp); and again there, if others read it too.
+inline constexpr int made_in_window = 24;
+inline constexpr int made_again_in_window = 8;
 inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits for the one before: cumulative_sum(x * 0.5) along rows takes .78 ns an
                                                  // element, sixteen rows side by side in tiles .17, a copy .08 (Zen 4)
 inline constexpr double across_in_loads = 2.5, joined_in_loads = 2;
@@ -183,6 +187,11 @@ inline constexpr int interleaved_body = 100;     // of a few long functions: fou
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
 inline constexpr int body_beside_fetches = 30;   // bodies from this size on fetch the rows that are transposed after theirs
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
+// Bodies for the parts of a loop, or the rows of a loop outside, between bounds of what is asked of the index (partition.h): a bound is so near an
+// end that both are one; shorter parts are not worth a body of their own, nor are more than so many.
+inline constexpr Index near_an_end = 2 * lane_count, least_part = 4 * lane_count;
+inline constexpr Index near_last_row = 4, least_rows = 16;
+inline constexpr std::size_t most_parts = 4;
 inline constexpr int first_level_of_code = 1000; // of all loops of a nest, several vectors side by side: beyond, code comes from the second level
 inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once
 inline constexpr std::size_t copies_that_call = 5;   // of one body, side by side: likewise

@@ -41,14 +41,14 @@ class TreeBuilder {
   Level build() { return build(0); }
 
  private:
-  // What reads whole rows stands outside their loops.
+  // From the root on, along which everything runs, conditions on another index too. What reads whole rows stands outside their loops.
   std::vector<LoopVar> path_of(const Placed& placed) const {
     const Node& node = graph_.node(placed.node);
     const int row = node.kind == Kind::others ? placed.axes[static_cast<std::size_t>(carried_axes(node)[0])] : -2;
     std::vector<LoopVar> path;
     for (const LoopVar& var : nest_.vars)
       if (var.axis == row) continue;
-      else if (var.axis < 0 || std::find(placed.axes.begin(), placed.axes.end(), var.axis) != placed.axes.end()) path.push_back(var);
+      else if (path.empty() || var.axis < 0 || std::find(placed.axes.begin(), placed.axes.end(), var.axis) != placed.axes.end()) path.push_back(var);
     if (nest_.block > 0 && !path.empty() && follows_root_alone(nest_, placed)) path.back().part = Part::vector;
     return path;
   }

@@ -16,7 +16,8 @@ constexpr double dear = std::numeric_limits<double>::infinity();       // more t
 class Recompute {
  public:
   Recompute(const Graph& graph, const Hints& hints, std::vector<Nest>& nests)
-      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), fetches_(graph.size(), 0), reads_(nests.size()) {
+      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), asks_index_(graph.size(), false), fetches_(graph.size(), 0), reads_(nests.size()) {
+    for (std::size_t k = 0; k < graph.size(); ++k) asks_index_[k] = asks_index(id_of(k));
     for (std::size_t n = 0; n < nests.size(); ++n) {
       for (const Placed& placed : nests[n].nodes) {
         runs_in_[placed.node.value].push_back(n);
@@ -83,8 +84,23 @@ class Recompute {
     axes.assign(graph_.node(id).domain.size(), -1);
     for (NodeId reader : readers)
       if (graph_.node(reader).kind != Kind::apply || !follow_reader(graph_, id, reader, placed_.at({reader, n}), axes)) return false;
+    if (asks_index_[id.value]) return true;                                // whatever part of the root it runs in
     const std::uint64_t bits = bits_of(axes);
     return nest.roots != 0 && (nest.roots & bits) == nest.roots;
+  }
+
+  // Whether it is a condition on the index of an axis: where it holds is often known (program/partition.h), but not of what memory holds.
+  bool asks_index(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (!is_simple(id) || node.dtype != DType::bool_) return false;
+    int asks = 0;
+    for (int k = 0; k < graph_.arity(id); ++k) {
+      const NodeId operand = graph_.operand(id, k);
+      const Node& made = graph_.node(operand);
+      asks += made.kind == Kind::iota || asks_index_[operand.value];
+      if (made.kind != Kind::iota && made.kind != Kind::extent && !asks_index_[operand.value] && !(made.kind == Kind::constant && made.kept == 0)) return false;
+    }
+    return asks > 0;
   }
 
   void consider(NodeId id) {
@@ -107,8 +123,10 @@ class Recompute {
     }
     for (const auto& [nest, in_nest] : readers) again += cost_of_node(id, nest, deepest_again, kept);
     if (!used_at_home) again -= op_cost(graph_.node(id).op);
-    compared_.push_back({id, readers.size(), again, kept, again < kept});
-    if (again >= kept) return;
+    if (!asks_index_[id.value]) {
+      compared_.push_back({id, readers.size(), again, kept, again < kept});
+      if (again >= kept) return;
+    }
     std::size_t next = 0;
     for (const auto& [nest, in_nest] : readers) {
       runs_in_[id.value].push_back(nest);
@@ -126,7 +144,7 @@ class Recompute {
   const Hints& hints_;
   std::vector<Nest>& nests_;
   std::vector<std::vector<std::size_t>> runs_in_;      // by node: its own nest first
-  std::vector<bool> is_output_;
+  std::vector<bool> is_output_, asks_index_;
   std::vector<int> fetches_;                           // by node: how often a nest that does not make it reads it
   std::vector<std::set<NodeId>> reads_;                // by nest: arrays and values that are at hand
   std::map<std::pair<NodeId, std::size_t>, std::vector<int>> placed_;

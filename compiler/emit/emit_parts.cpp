@@ -1,0 +1,88 @@
+// Vector loops in parts (program/partition.h): around the bounds single vectors that ask where they are, between them bodies that do not.
+#include <llvm/IR/Intrinsics.h>
+
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+bool KernelEmitter::runs_in_parts(const Loop& loop) const { return !loop.parts.empty() && jam_.empty() && copies_.tiled_by < 0 && !is_one_vector(loop); }
+
+// Whether there are bodies for parts of a loop outside, whose index is known here.
+bool KernelEmitter::has_cases(const Loop& loop) const {
+  return runs_in_parts(loop) && loop.parts[0].bounded != loop.var.axis && axis_index_[static_cast<std::size_t>(loop.parts[0].bounded)];
+}
+
+// The case that holds, or else the body that asks, vector after vector: those are few.
+void KernelEmitter::emit_cases(const Loop& loop) {
+  Value* index = axis_index_[static_cast<std::size_t>(loop.parts[0].bounded)];
+  auto* done = llvm::BasicBlock::Create(context_, "case.end", function_);
+  for (const Loop& each : loop.parts) {
+    Value* holds = b_.getTrue();
+    for (const Extent& bound : each.from) holds = b_.CreateAnd(holds, b_.CreateICmpSGE(index, size(bound)));
+    for (const Extent& bound : each.to) holds = b_.CreateAnd(holds, b_.CreateICmpSLT(index, size(bound)));
+    auto *then = llvm::BasicBlock::Create(context_, "case", function_), *other = llvm::BasicBlock::Create(context_, "case.else", function_);
+    b_.CreateCondBr(holds, then, other);
+    b_.SetInsertPoint(then);
+    emit_vectors(each);
+    b_.CreateBr(done);
+    b_.SetInsertPoint(other);
+  }
+  emit_vectors(loop);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
+// The whole vectors of a part, from a whole number of them after `begin` on.
+Range KernelEmitter::whole_vectors_of(const Loop& part, Value* begin, Value* end) {
+  Value *from = begin, *to = end;
+  for (const Extent& bound : part.from) from = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, size(bound));
+  for (const Extent& bound : part.to) to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, size(bound));
+  const auto whole = [&](Value* elements) { return b_.CreateAnd(elements, number(-lane_count)); };
+  from = b_.CreateAdd(begin, whole(b_.CreateAdd(b_.CreateSub(from, begin), number(lane_count - 1))));
+  from = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, from, end);
+  Value* inside = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateSub(to, from), number(0));
+  return {from, b_.CreateAdd(from, whole(inside))};
+}
+
+void KernelEmitter::emit_part(const Loop& part, Range range) {
+  const int steps = steps_of(part), stride = steps * lane_count;
+  estimated_ = find_estimated(part, steps);
+  open_accesses(part);
+  note_code(part, steps, false);
+  Value* rest = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
+  load_repeated(part, range.begin, steps);
+  for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(part, index, steps, {}); });
+  repeated_.clear();
+  if (steps > 1) emit_single_vectors(part, {rest, range.end});
+}
+
+// One copy of the body that asks serves all bounds: pass after pass, it runs up to where the next part begins, and then that part does.
+void KernelEmitter::emit_parts(const Loop& loop, Range range) {
+  std::vector<Range> wholes;
+  std::vector<const Loop*> parts;
+  for (const Loop& part : loop.parts) {
+    if (part.bounded != loop.var.axis) continue;
+    parts.push_back(&part);
+    wholes.push_back(whole_vectors_of(part, wholes.empty() ? range.begin : wholes.back().end, range.end));
+  }
+  const bool masks = !relies_on_whole(loop.var.axis, lane_count);
+  for_range(number(0), number(static_cast<Index>(wholes.size()) + 1), 1, "part", [&](Value* pass) {
+    const auto is_pass = [&](std::size_t k) { return b_.CreateICmpEQ(pass, number(static_cast<Index>(k))); };
+    Value *first = range.begin, *last = range.end;
+    for (std::size_t k = 0; k < wholes.size(); ++k) {
+      first = b_.CreateSelect(is_pass(k + 1), wholes[k].end, first);
+      last = b_.CreateSelect(is_pass(k), wholes[k].begin, last);
+    }
+    for_range(first, last, lane_count, "bound", [&](Value* index) {
+      if (masks) part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(lane_count));
+      emit_lane_body(loop, index, 1, masks ? first_lanes(part_, 1) : Masks{});
+      part_ = nullptr;
+    });
+    for (std::size_t k = 0; k < wholes.size(); ++k)
+      emit_part(*parts[k], {wholes[k].begin, b_.CreateSelect(is_pass(k), wholes[k].end, wholes[k].begin)});
+  });
+}
+
+}  // namespace weft

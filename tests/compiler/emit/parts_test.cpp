@@ -1,0 +1,105 @@
+// Loops that ask where they are, in parts: windows and conditions on an index, along the vectors and along rows, with code for some sizes that is called
+// with others. The bits of the interpreter.
+#include "bits.h"
+#include "layouts.h"
+
+#include <weft/recurrence.h>
+
+using namespace weft;
+
+namespace {
+
+struct Maker {
+  const char* name;
+  std::vector<Expr> (*make)(const Expr& x, const Expr& y);
+};
+
+const Maker makers[] = {
+    {"torus", [](const Expr& x, const Expr&) { return std::vector{roll(x, 1, 0) + roll(x, -1, 0) + roll(x, 1, 1) + roll(x, -1, 1) - x}; }},
+    {"rolled far", [](const Expr& x, const Expr& y) { return std::vector{roll(x, 70, 1) * y + roll(x, -20, 0)}; }},
+    {"columns joined", [](const Expr& x, const Expr& y) { return std::vector{concat({x + y, x * y, x}, 1)}; }},
+    {"rows joined", [](const Expr& x, const Expr& y) { return std::vector{concat({x + y, x * y}, 0)}; }},
+    {"padded", [](const Expr& x, const Expr& y) { return std::vector{pad(x * y, {{1, 2}, {3, 70}}), pad(x, {{0, 0}, {1, 0}}, is_boolean(x.dtype()) ? Value(true) : Value(3))}; }},
+    {"written", [](const Expr& x, const Expr& y) { return std::vector{update(x, {Slice{1, {}}, Slice{5, -2}}, (x + y).slice({Slice{1, {}}, Slice{5, -2}}))}; }},
+    {"one column, one row", [](const Expr& x, const Expr& y) { return std::vector{update(x, {Slice::all, Slice(7)}, (x + y).slice({Slice::all, Slice(3)})), update(x, {Slice(2)}, y.slice({Slice(1)}))}; }},
+    {"backwards", [](const Expr& x, const Expr& y) { return std::vector{pad(flip(x + y, 1), {{0, 0}, {2, 5}}), concat({flip(x, 1), y}, 1)}; }},
+    {"every second", [](const Expr& x, const Expr& y) { return std::vector{update(x, {Slice::all, Slice{1, {}, 2}}, y.slice({Slice::all, Slice{1, {}, 2}}) + x.slice({Slice::all, Slice{1, {}, 2}}))}; }},
+    {"differences", [](const Expr& x, const Expr& y) { return std::vector{diff(concat({x, y}, 1), 2, 1), pad(diff(x, 1, 0), {{1, 0}, {0, 0}})}; }},
+};
+
+}  // namespace
+
+TEST_CASE("every dtype, sizes about bounds, both layouts") {
+  const std::vector<Dims> sizes = {{5, 300}, {40, 131}, {4, 16}, {3, 8}, {130, 70}};
+  std::size_t turn = 0;
+  for (DType dtype : loop_dtypes)
+    for (const Maker& maker : makers) {
+      if (is_boolean(dtype) && std::string(maker.name) != "rows joined" && std::string(maker.name) != "backwards") continue;
+      CAPTURE(to_text(dtype));
+      CAPTURE(maker.name);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "m"});
+      std::vector<Expr> outputs;
+      if (is_boolean(dtype)) outputs = {concat({x, !y}, 0), pad(flip(x, 1), {{1, 0}, {2, 5}})};
+      else outputs = maker.make(x, y);
+      const Dims first = sizes[turn++ % 2];
+      const Function f = compile(outputs, {x, y}, checked(turn % 3 == 0 ? 2 : 1));
+      same_bits(f, {counting(dtype, first), uniform(dtype, first)});
+      for (const Dims& shape : {sizes[turn % sizes.size()], sizes[(turn + 2) % sizes.size()]}) same_bits(f, {counting(dtype, shape), uniform(dtype, shape)});
+      if (turn % 4 == 0) same_bits(f, {counting(dtype, {300, 60}).transpose(), uniform(dtype, {60, 300})});
+    }
+}
+
+TEST_CASE("special values keep their place, in registers of every width") {
+  for (const Maker& maker : makers)
+    for (int lanes : {4, 8, 16}) {
+      CAPTURE(maker.name);
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+      check_bits(maker.make(x, y), {x, y}, {special(f32, {24, 203}, 1), special(f32, {24, 203}, 2)}, 1, lanes);
+    }
+}
+
+TEST_CASE("code for long parts serves calls in which they are short, empty or the other way round") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "p"}), y = g.input("y", f32, {"n", "q"}), z = g.input("z", f32, {"n", "r"});
+  const Function f = compile({concat({x * 2, y + 1, z}, 1), roll(concat({x, z}, 1), 1, 1)}, {x, y, z}, checked());
+  for (const auto& [n, p, q, r] : std::vector<std::array<Index, 4>>{{20, 300, 200, 500}, {20, 3, 2, 1}, {1, 0, 400, 5}, {3, 500, 0, 300}, {5, 64, 16, 128}, {2, 1, 129, 1}}) {
+    CAPTURE(p);
+    CAPTURE(q);
+    same_bits(f, {uniform(f32, {n, p}, 1), uniform(f32, {n, q}, 2), uniform(f32, {n, r}, 3)});
+  }
+}
+
+TEST_CASE("conditions that users write: on a scalar of the call, either way round, under and beside each other") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n", "m"});
+  const Expr column = iota(g, "m"), row = expand_dims(iota(g, "n"), 1), half = g.extent(floor_div(Extent("m"), 2));
+  const Expr inside = logical_and(greater(column, 3), less(column, half)), edge = logical_or(less_equal(row, 1), greater(g.extent("n") - 2, row));
+  const Function f = compile({where(inside, exp(x), x), where(less(half, column), 2 * x, where(edge, -x, x + 1)), where(equal(column, 9), x, 0)}, {x}, checked());
+  for (const Dims& shape : {Dims{50, 400}, Dims{3, 20}, Dims{1, 1000}, Dims{40, 8}}) same_bits(f, {uniform(f64, shape)});
+}
+
+TEST_CASE("rows of three axes, folds beside and scans before") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"a", "b", "c"});
+  const Expr y = pad(x, {{1, 1}, {1, 1}, {1, 1}});
+  Expr neighbours = x * -6;
+  for (int axis = 0; axis < 3; ++axis)
+    for (Index from : {0, 2}) {
+      std::vector<Slice> at(3, Slice{1, -1});
+      at[static_cast<std::size_t>(axis)] = from == 0 ? Slice{{}, -2} : Slice{2, {}};
+      neighbours = neighbours + y.slice(at);
+    }
+  const Function f = compile({neighbours, sum(roll(x, 1, 2) * x, 2), pad(cumulative_sum(x, 2), {{0, 0}, {0, 0}, {1, 0}}), grad(sum(square(diff(x, 1, 1))), {x})[0]}, {x}, checked(2));
+  for (const Dims& shape : {Dims{4, 20, 200}, Dims{20, 3, 130}, Dims{1, 1, 5}, Dims{2, 2, 300}}) same_bits(f, {uniform(f32, shape)});
+}
+
+TEST_CASE("results past the caches") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+  Options options = checked();
+  options.cache_bytes = 1;
+  const Function f = compile({concat({x + y, x * y}, 1), roll(x, 1, 0)}, {x, y}, options);
+  for (const Dims& shape : {Dims{20, 512}, Dims{5, 203}, Dims{1, 4000}}) same_bits(f, {uniform(f32, shape, 1), uniform(f32, shape, 2)});
+}
