@@ -51,8 +51,8 @@ class Partitioner {
   }
 
   static bool may_have_parts(const Loop& loop) {
-    return loop.folds.empty() && loop.weight <= masked_only && std::all_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
-             return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item) || std::holds_alternative<Store>(item);
+    return loop.weight <= masked_only && std::all_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
+             return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item) || std::holds_alternative<Store>(item) || std::holds_alternative<Accumulate>(item);
            });
   }
 
@@ -110,16 +110,22 @@ class Partitioner {
       if (taken.contains(compute->result)) add(condition_of(*compute, along));
     return found;
   }
+  // What an item takes, but for a load.
+  template <class AnItem, class Take> static void each_arg(AnItem& item, Take take) {
+    if (auto* compute = std::get_if<Compute>(&item)) std::for_each(compute->args.begin(), compute->args.end(), take);
+    if (auto* store = std::get_if<Store>(&item)) take(store->value);
+    if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+      take(accumulate->value);
+      if (accumulate->factor) take(*accumulate->factor);
+    }
+  }
   // Values made outside that the loop takes, and what these are made of.
   std::set<int> taken_by(const Loop& loop) const {
     std::set<int> taken;
-    const auto take = [&](const std::vector<Arg>& args) { for (const Arg& arg : args) if (!arg.constant) taken.insert(arg.value); };
-    for (const Item& item : loop.body) {
-      if (auto* compute = std::get_if<Compute>(&item)) take(compute->args);
-      if (auto* store = std::get_if<Store>(&item)) take({store->value});
-    }
+    const auto take = [&](const Arg& arg) { if (!arg.constant) taken.insert(arg.value); };
+    for (const Item& item : loop.body) each_arg(item, take);
     for (std::size_t k = outside_.size(); k-- > 0;)
-      if (taken.contains(outside_[k]->result)) take(outside_[k]->args);
+      if (taken.contains(outside_[k]->result)) std::for_each(outside_[k]->args.begin(), outside_[k]->args.end(), take);
     return taken;
   }
 
@@ -149,8 +155,9 @@ class Partitioner {
     return parts;
   }
 
-  // For the loop outside of whose index the body asks most.
+  // For the loop outside of whose index the body asks most. What a loop folds is one value, whichever body made it.
   std::vector<Loop> cases_of(const Loop& loop) const {
+    if (!loop.folds.empty()) return {};
     int along = -1;
     std::size_t most = 0;
     for (std::size_t other = 0; other < program_.axes.size(); ++other) {
@@ -171,6 +178,7 @@ class Partitioner {
     Loop part;
     part.mark = Mark::lanes;
     part.var = loop.var;
+    part.folds = loop.folds;
     part.bounded = along;
     Answers holds;
     const auto from = [&](const Extent& bound) { if (!bound.is_number() || bound.constant() > 0) add(part.from, bound); };
@@ -198,14 +206,12 @@ class Partitioner {
       else return false;
       return true;
     };
-    const auto with_known = [&](Arg arg) {
-      const auto other = arg.constant ? known.end() : known.find(arg.value);
-      return other == known.end() ? arg : other->second;
+    const auto take_known = [&](Arg& arg) {
+      if (const auto other = arg.constant ? known.end() : known.find(arg.value); other != known.end()) arg = Arg(other->second);
     };
-    const auto take_known = [&](Compute& compute) { std::transform(compute.args.begin(), compute.args.end(), compute.args.begin(), with_known); };
     for (const Compute* outside : outside_) {
       Compute compute = *outside;
-      take_known(compute);
+      std::for_each(compute.args.begin(), compute.args.end(), take_known);
       is_known(compute);
     }
     for (Item item : loop.body) {
@@ -217,13 +223,9 @@ class Partitioner {
           }
           read_inside(*load, along);
         }
-      } else if (auto* compute = std::get_if<Compute>(&item)) {
-        take_known(*compute);
-        if (is_known(*compute)) continue;
-      } else {
-        auto& store = std::get<Store>(item);
-        store.value = with_known(store.value);
       }
+      each_arg(item, take_known);
+      if (auto* compute = std::get_if<Compute>(&item); compute && is_known(*compute)) continue;
       part.body.push_back(std::move(item));
     }
     drop_unused(part);
@@ -256,16 +258,11 @@ class Partitioner {
     std::vector<Item> kept;
     for (std::size_t k = part.body.size(); k-- > 0;) {
       Item& item = part.body[k];
-      if (auto* load = std::get_if<Load>(&item)) {
-        if (!used[static_cast<std::size_t>(load->result)]) continue;
-        part.weight += 1;
-      } else if (auto* compute = std::get_if<Compute>(&item)) {
-        if (!used[static_cast<std::size_t>(compute->result)]) continue;
-        for (const Arg& arg : compute->args) use(arg);
-        part.weight += op_cost(compute->op);
-      } else {
-        use(std::get<Store>(item).value);
-      }
+      auto* load = std::get_if<Load>(&item);
+      auto* compute = std::get_if<Compute>(&item);
+      if (const int made = load ? load->result : compute ? compute->result : -1; made >= 0 && !used[static_cast<std::size_t>(made)]) continue;
+      each_arg(item, use);
+      part.weight += compute ? op_cost(compute->op) : std::holds_alternative<Store>(item) ? 0 : 1;
       kept.push_back(std::move(item));
     }
     part.body.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));

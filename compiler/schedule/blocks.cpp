@@ -33,6 +33,12 @@ bool follows_root_alone(const Nest& nest, const Placed& placed) {
   return std::all_of(placed.axes.begin(), placed.axes.end(), [&](int axis) { return is_root(nest, axis); });
 }
 
+bool is_made_by_readers(const Nest& nest, const Placed& placed) {
+  if (nest.vars.empty() || nest.vars[0].axis < 0) return false;
+  return std::any_of(placed.axes.begin(), placed.axes.end(), [](int axis) { return axis >= 0; }) &&
+         std::none_of(placed.axes.begin(), placed.axes.end(), [&](int axis) { return axis == nest.vars[0].axis; });
+}
+
 // Values along the root alone would run one at a time between the vector loops of the rows; in blocks they run as vectors over the block.
 // Short rows that are folded and then done with gain too: several go side by side (LoopChoices::Together::rows).
 Index choose_block(const Graph& graph, const Hints& hints, const Schedule& schedule, bool root_folds, Nest& nest) {

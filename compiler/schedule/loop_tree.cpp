@@ -41,7 +41,7 @@ class TreeBuilder {
   Level build() { return build(0); }
 
  private:
-  // From the root on, along which everything runs, conditions on another index too. What reads whole rows stands outside their loops.
+  // In the root stands everything, conditions on another index too. What reads whole rows stands outside their loops.
   std::vector<LoopVar> path_of(const Placed& placed) const {
     const Node& node = graph_.node(placed.node);
     const int row = node.kind == Kind::others ? placed.axes[static_cast<std::size_t>(carried_axes(node)[0])] : -2;
@@ -71,6 +71,7 @@ class TreeBuilder {
     for (int operand = 0; operand < graph_.arity(id); ++operand) {
       auto found = place_.find(graph_.operand(id, operand));
       if (found == place_.end() || found->second >= k) continue;
+      if (is_made_by_readers(nest_, nest_.nodes[static_cast<std::size_t>(found->second)])) continue;
       const Position& made = positions_[static_cast<std::size_t>(found->second)];
       if (made.loops.size() <= depth || made.loops[depth] != current) continue;
       if (made.loops.size() == depth + 1) { phase = std::max(phase, made.phase); continue; }

@@ -1,5 +1,6 @@
 #include "placement.h"
 
+#include "schedule/blocks.h"
 #include "schedule/drafts.h"
 
 #include <algorithm>
@@ -97,7 +98,8 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
       moves &= weight[static_cast<std::size_t>(loop)] + op_cost(node.op) <= full_loop_with_moves;
       same_path &= runs_as_often(p, loop, home);
     }
-    if (elsewhere && !fold && !across[k] && node.kind == Kind::apply && same_path && !schedule.stored[id.value] && (moves || cost[k] <= cheap_value)) {
+    const bool moves_there = (same_path && (moves || cost[k] <= cheap_value)) || is_made_by_readers(nest, nest.nodes[k]);
+    if (elsewhere && !fold && !across[k] && node.kind == Kind::apply && !schedule.stored[id.value] && moves_there) {
       p.computed_in[k] = demand[k];
       for (int loop : demand[k]) weight[static_cast<std::size_t>(loop)] += op_cost(node.op);
       if (!demand[k].contains(home)) weight[static_cast<std::size_t>(home)] -= op_cost(node.op);

@@ -4,6 +4,7 @@
 
 #include <weft/recurrence.h>
 
+#include "blocks.h"
 #include "recompute.h"
 
 namespace weft {
@@ -102,7 +103,8 @@ void verify(const Graph& graph, const Schedule& schedule) {
       for (int k = 0; k < graph.arity(id); ++k) {
         const NodeId made = memory_of(graph, graph.operand(id, k));
         if (!is_scheduled(graph.node(made))) continue;
-        WEFT_ASSERT(nest.find(made) ? made_in[made.value] == n + 1 : made_in[made.value] != 0 && schedule.stored[made.value],
+        const Placed* here = nest.find(made);
+        WEFT_ASSERT(here ? made_in[made.value] == n + 1 || is_made_by_readers(nest, *here) : made_in[made.value] != 0 && schedule.stored[made.value],
                     "S3: %", id.value, " reads %", made.value, " before it is made");
       }
       made_in[id.value] = n + 1;

@@ -156,6 +156,33 @@ class GraphMaker : GraphParts {
     }
   }
 
+  // One of two values, as the index along an axis decides; often by two conditions.
+  NodeId add_condition() {
+    const NodeId yes = any_value();
+    const weft::Shape shape = node(yes).shape();
+    if (shape.empty()) return yes;
+    const weft::AxisMap all = weft::identity_map(static_cast<int>(shape.size()));
+    const auto ask = [&](std::size_t axis) {
+      weft::Expr index = weft::iota(graph_, shape[axis]), bound = random_.chance(50) ? graph_.constant(std::int64_t{random_.between(-1, value(shape[axis]))})
+                                                                                       : graph_.extent(shape[axis] - random_.between(0, 3));
+      if (random_.chance(30)) std::swap(index, bound);
+      return elementwise(random_.pick({Op::less, Op::less, Op::less_equal, Op::greater, Op::greater_equal, Op::equal}), {index, bound});
+    };
+    const auto first = static_cast<std::size_t>(random_.small(shape.size()));
+    weft::Expr condition = ask(first);
+    if (random_.chance(30)) condition = random_.chance(50) ? logical_and(condition, ask(first)) : logical_or(condition, ask(first));
+    const bool picks = random_.chance(50);
+    const NodeId zero = graph_.constant(weft::Scalar::of(node(yes).dtype, std::int64_t{0})).id();
+    const std::vector<weft::Operand> twice{{yes, all}, {yes, all}};
+    const NodeId other = picks ? zero : graph_.apply(is_boolean(node(yes).dtype) ? Op::logical_xor : Op::multiply, node(yes).dtype, shape, twice);
+    NodeId made = graph_.apply(Op::where, node(yes).dtype, shape, {{condition.id(), {{static_cast<int>(first), 0, 1}}}, {yes, all}, {other, picks ? weft::AxisMap{} : all}});
+    if (random_.chance(30)) {
+      const auto second = static_cast<std::size_t>(random_.small(shape.size()));
+      made = graph_.apply(Op::where, node(yes).dtype, shape, {{ask(second).id(), {{static_cast<int>(second), 0, 1}}}, {zero, {}}, {made, all}});
+    }
+    return keep(made);
+  }
+
   NodeId add_update() {
     const NodeId window = any_value();
     weft::AxisMap places;
@@ -273,6 +300,7 @@ class GraphMaker : GraphParts {
   void add_something() {
     if (recipe_.smooth) return add_smooth();
     if (recipe_.long_extents && random_.chance(25)) return add_template();
+    if (random_.chance(recipe_.long_extents ? 15 : 4)) return random_.chance(50) ? void(add_condition()) : void(add_update());
     const auto choice = random_.small(100);
     if (choice < 36) add_op();
     else if (choice < 58) add_simple();

@@ -80,6 +80,20 @@ TEST_CASE("conditions that users write: on a scalar of the call, either way roun
   for (const Dims& shape : {Dims{50, 400}, Dims{3, 20}, Dims{1, 1000}, Dims{40, 8}}) same_bits(f, {uniform(f64, shape)});
 }
 
+TEST_CASE("conditions on thin axes, merged axes and axes in the middle, in blocks of rows and between folds") {
+  for (Index c : {2, 3, 5, 8, 16, 20}) {
+    CAPTURE(c);
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", "m", c}), channel = iota(g, c), column = expand_dims(iota(g, "m"), 1);
+    const Expr first = where(less(channel, 1), x, 2 * x), odd = where(logical_or(equal(channel, 1), greater(column, 2)), x * x, first);
+    const Function f = compile({first, odd, softmax(where(less_equal(channel, 1), x, -4.0f), 2), sum(odd, 1), roll(x, 1, 2) * where(greater_equal(column, 1), x, 0)}, {x}, checked(2));
+    for (const Dims& shape : {Dims{9, 70, c}, Dims{300, 3, c}, Dims{1, 5, c}, Dims{2, 800, c}}) same_bits(f, {uniform(f32, shape)});
+    const Expr y = g.input("y", f32, {"k", c}), own = where(less(channel, c - 1), y, y * y);
+    const Function rows = compile({own, sum(own, 1), own / sum(own * own, 1, true), max(own - mean(own, 1, true), 0)}, {y}, checked());
+    for (Index k : {1, 17, 200, 4000}) same_bits(rows, {uniform(f32, {k, c})});
+  }
+}
+
 TEST_CASE("rows of three axes, folds beside and scans before") {
   Graph g;
   const Expr x = g.input("x", f32, {"a", "b", "c"});
@@ -93,6 +107,20 @@ TEST_CASE("rows of three axes, folds beside and scans before") {
     }
   const Function f = compile({neighbours, sum(roll(x, 1, 2) * x, 2), pad(cumulative_sum(x, 2), {{0, 0}, {0, 0}, {1, 0}}), grad(sum(square(diff(x, 1, 1))), {x})[0]}, {x}, checked(2));
   for (const Dims& shape : {Dims{4, 20, 200}, Dims{20, 3, 130}, Dims{1, 1, 5}, Dims{2, 2, 300}}) same_bits(f, {uniform(f32, shape)});
+}
+
+TEST_CASE("folds over parts: in their order, over leaves, over rows and over all") {
+  for (DType dtype : {f32, f64, i32, bf16}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "m"}), y = roll(x, 1, 1), z = pad(x, {{0, 0}, {2, 3}});
+    const Expr half = where(less(iota(g, "m"), g.extent(floor_div(Extent("m"), 2))), x, x * x);
+    const Function f = compile({sum(y * x, 1), max(z, 1), sum(y - x), prod(min(z, 1) + max(half, 1)), sum(half, 0), sum(concat({half, x}, 1), 1), max(y * x)}, {x}, checked(2));
+    for (const Dims& shape : {Dims{3, 9000}, Dims{20, 300}, Dims{40, 70}, Dims{5, 8}, Dims{1, 1}}) same_bits(f, {uniform(dtype, shape)});
+  }
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), last = g.extent("n") - 1;
+  const Function f = compile({sum(square(roll(x, 1, 0) - x)), max(where(less(iota(g, "n"), last), roll(x, -1, 0) * 2, x))}, {x}, checked(2));
+  for (Index n : {30000, 5000, 130, 1}) same_bits(f, {uniform(f32, {n})});
 }
 
 TEST_CASE("results past the caches") {
