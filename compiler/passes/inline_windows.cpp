@@ -201,13 +201,13 @@ Graph read_through_windows(const Graph& graph) {
 Graph inline_windows(const Graph& graph) {
   const std::vector<bool> is_output = output_marks(graph);
   Rebuild rebuild(graph);
-  std::vector<bool> may_inline;                          // by node of the new graph: one of the old, and no output
+  std::vector<bool> may_inline;                          // by node of the new graph: one of the old, no output, and no long function of others
   bool changed = false;
   rebuild.each([&](NodeId id, std::vector<Operand> operands) {
     const Node& node = graph.node(id);
     may_inline.resize(rebuild.to.size(), false);
     if (node.kind == Kind::update) {
-      const bool is_read_once = graph.users(graph.operand(id, 0)).size() == 1;
+      const bool is_read_once = graph.user_count(graph.operand(id, 0)) == 1;
       Inliner inliner(rebuild.to, may_inline, node, operands[0].node, is_read_once ? made_in_window : made_again_in_window);
       if (const std::optional<NodeId> made = inliner.run()) {
         changed = true;
@@ -216,7 +216,7 @@ Graph inline_windows(const Graph& graph) {
     }
     const NodeId now = rebuild.to.add(node, std::move(operands));
     may_inline.resize(rebuild.to.size(), false);
-    may_inline[now.value] = node.kind == Kind::apply && !is_output[id.value];
+    may_inline[now.value] = node.kind == Kind::apply && !is_output[id.value] && (op_cost(node.op) < long_function || graph.user_count(id) == 1);
     return now;
   });
   return changed ? merge_duplicates(drop_dead(rebuild.finish())) : rebuild.finish();

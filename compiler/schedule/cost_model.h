@@ -13,7 +13,7 @@
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
 //   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, packed_in_loads, rows_that_share
-//   parts of a loop               near_an_end, least_part, near_last_row, least_rows, most_parts
+//   parts of a loop               near_an_end, least_part, near_last_row, least_rows, few_parts, most_parts, small_parts
 //   roots and quotients           divider_use, halves_by_estimates
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors, idles_threads
 //
@@ -188,10 +188,11 @@ inline constexpr int long_body = 48;             // bodies beyond wait for resul
 inline constexpr int body_beside_fetches = 30;   // bodies from this size on fetch the rows that are transposed after theirs
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 // Bodies for the parts of a loop, or the rows of a loop outside, between bounds of what is asked of the index (partition.h): a bound is so near an
-// end that both are one; shorter parts are not worth a body of their own, nor are more than so many.
+// end that both are one; shorter parts are not worth a body of their own. More than so many parts pay while their bodies are small in all.
 inline constexpr Index near_an_end = 2 * lane_count, least_part = 4 * lane_count;
 inline constexpr Index near_last_row = 4, least_rows = 16;
-inline constexpr std::size_t most_parts = 4;
+inline constexpr std::size_t few_parts = 4, most_parts = 16;
+inline constexpr int small_parts = 64;
 inline constexpr int first_level_of_code = 1000; // of all loops of a nest, several vectors side by side: beyond, code comes from the second level
 inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once
 inline constexpr std::size_t copies_that_call = 5;   // of one body, side by side: likewise

@@ -86,6 +86,16 @@ std::vector<Task> tasks() {
       {"largest of 2 x 2, by reshape", {matrix}, [](const Exprs& x) { return Exprs{max(reshape(x[0], {rows / 2, 2, columns / 2, 2}), {1, 3})}; }},
       {"neighbours on a torus", {matrix},
        [](const Exprs& x) { return Exprs{roll(x[0], 1, 0) + roll(x[0], -1, 0) + roll(x[0], 1, 1) + roll(x[0], -1, 1) - 4 * x[0]}; }},
+      {"squared differences around a ring", {matrix}, [](const Exprs& x) { return Exprs{sum(square(roll(x[0], 1, 1) - x[0]))}; }},
+      {"four computed parts joined", {matrix}, [](const Exprs& x) { return Exprs{weft::concat({x[0], x[0] * 2, x[0] + 1, exp(x[0])}, 1)}; }},
+      {"3 x 3 filter of a padded picture", {{{height, width}}},
+       [](const Exprs& x) {
+         const Expr padded = pad(x[0], {{1, 1}, {1, 1}});
+         const Slice at[] = {Slice{{}, -2}, Slice{1, -1}, Slice{2, {}}};
+         Expr result = padded.slice({at[0], at[0]}) * 0.1;
+         for (int k = 1; k < 9; ++k) result = result + padded.slice({at[k / 3], at[k % 3]}) * (0.1 * k);
+         return Exprs{result};
+       }},
       {"quotients of integers", {{{rows, columns}, i32}, {{rows, columns}, i32}}, [](const Exprs& x) { return Exprs{floor_divide(x[0], x[1])}; }},
       {"blur 3 x 3", {{{height, width}}},
        [](const Exprs& x) {

@@ -1,0 +1,115 @@
+// Bodies for the parts of a loop: which there are, between which bounds, and what is left in them.
+#include "bits.h"
+
+#include "program/partition.h"
+
+using namespace weft;
+
+namespace {
+
+// lanes j in m of rows i in n: what `body` makes goes to buffer 1.
+Program rows(std::vector<Item> body, const Extent& n, const Extent& m, int values) {
+  Program program;
+  program.axes = {{n, 0}, {m, 0}};
+  Buffer x, y, number, index;
+  x.dtype = y.dtype = f32;
+  x.extents = {"n", "w"};
+  y.place = Place::result;
+  y.extents = {n, m};
+  index.place = Place::index;
+  number.place = Place::extent;
+  index.dtype = number.dtype = i64;
+  number.size = floor_div(Extent("m"), 2);
+  program.buffers = {x, y, index, number};
+  program.values.assign(static_cast<std::size_t>(values), f32);
+  Loop lanes;
+  lanes.mark = Mark::lanes;
+  lanes.var.axis = 1;
+  lanes.body = std::move(body);
+  lanes.body.push_back(Store{1, {{0}, {1}}, {values - 1, {}}});
+  program.root.mark = Mark::units;
+  program.root.var.axis = 0;
+  program.root.body = {std::move(lanes)};
+  return program;
+}
+const Loop& lanes_of(const Program& program) { return std::get<Loop>(program.root.body.back()); }
+const Load& first_load(const Loop& loop) { return std::get<Load>(loop.body[0]); }
+Load window(const Extent& from) { return Load{0, 0, {{0, 0, 1, 0}, {1, from, 1, 1}}, true}; }
+const Bindings sizes = {{"n", 100}, {"m", 1000}, {"w", 900}};
+
+}  // namespace
+
+TEST_CASE("a window near both ends: one part, of a plain load") {
+  Program program = rows({window(3)}, "n", Extent("w") + 5, 1);
+  partition_loops(program, sizes);
+  const Loop& loop = lanes_of(program);
+  REQUIRE(loop.parts.size() == 1);
+  CHECK(loop.parts[0].bounded == 1);
+  CHECK(loop.parts[0].from == std::vector<Extent>{3});
+  CHECK(loop.parts[0].to == std::vector<Extent>{Extent("w") + 3});
+  CHECK_FALSE(first_load(loop.parts[0]).guarded);
+  CHECK(first_load(loop.parts[0]).at == std::vector<Subscript>{{0, 0, 1}, {1, -3, 1}});
+  CHECK(first_load(loop).guarded);
+}
+
+TEST_CASE("a window that ends in the middle: a part inside, one that stores zero") {
+  Program program = rows({window(0)}, "n", "m", 1);
+  partition_loops(program, {{"n", 100}, {"m", 1000}, {"w", 400}});
+  const Loop& loop = lanes_of(program);
+  REQUIRE(loop.parts.size() == 2);
+  CHECK(loop.parts[0].to == std::vector<Extent>{"w"});
+  CHECK(loop.parts[1].from == std::vector<Extent>{"w"});
+  CHECK(loop.parts[1].to.empty());
+  REQUIRE(loop.parts[1].body.size() == 1);
+  CHECK(std::get<Store>(loop.parts[1].body[0]).value.constant == Scalar::of(f32, 0.0));
+}
+
+TEST_CASE("a comparison with an extent, either way round, leaves one side of a selection") {
+  for (bool turned : {false, true}) {
+    const Arg index{1, {}}, bound{2, {}};
+    const Compute asks{3, turned ? Op::greater : Op::less, turned ? std::vector{bound, index} : std::vector{index, bound}};
+    Program program = rows({Load{0, 0, {{0}, {1}}}, Load{1, 2, {{1}}}, asks, Compute{4, Op::where, {{3, {}}, {0, {}}, {-1, Scalar::of(f32, 7.0)}}}}, "n", "m", 5);
+    program.root.body.insert(program.root.body.begin(), Load{2, 3, {}});
+    partition_loops(program, sizes);
+    const Loop& loop = lanes_of(program);
+    REQUIRE(loop.parts.size() == 2);
+    CHECK(loop.parts[0].to == std::vector<Extent>{floor_div(Extent("m"), 2)});
+    CHECK(loop.parts[0].body.size() == 2);                       // load and store
+    CHECK(loop.parts[1].body.size() == 1);
+    CHECK(loop.parts[0].weight == 1);
+    CHECK(loop.parts[1].weight == 0);
+  }
+}
+
+TEST_CASE("rows: cases of the loop outside, each with parts of its own") {
+  Program program = rows({Load{0, 0, {{0, 1, 1, 0}, {1, 3, 1, 1}}, true}}, Extent("n") + 2, Extent("w") + 5, 1);
+  partition_loops(program, sizes);
+  const Loop& loop = lanes_of(program);
+  REQUIRE(loop.parts.size() == 1);
+  const Loop& inside = loop.parts[0];
+  CHECK(inside.bounded == 0);
+  CHECK(inside.from == std::vector<Extent>{1});
+  CHECK(inside.to == std::vector<Extent>{Extent("n") + 1});
+  CHECK(first_load(inside).guarded);
+  REQUIRE(inside.parts.size() == 1);
+  CHECK_FALSE(first_load(inside.parts[0]).guarded);
+  CHECK(first_load(inside.parts[0]).at == std::vector<Subscript>{{0, -1, 1}, {1, -3, 1}});
+}
+
+TEST_CASE("short loops, many bounds, what is asked by steps and folds along rows that are asked for: no parts") {
+  Program narrow = rows({window(3)}, "n", Extent("w") + 5, 1);
+  partition_loops(narrow, {{"n", 100}, {"w", 20}});
+  CHECK(lanes_of(narrow).parts.empty());
+  Program steps = rows({Load{0, 0, {{0, 0, 1, 0}, {1, 3, 2, 1}}, true}}, "n", 2 * Extent("w") + 5, 1);
+  partition_loops(steps, sizes);
+  CHECK(lanes_of(steps).parts.empty());
+  std::vector<Item> asks{Load{0, 2, {{1}}}};
+  for (int k = 1; k < 20; ++k) asks.push_back(Compute{k, Op::less, {{0, {}}, {-1, Scalar::of(i64, 45 * k)}}});
+  Program many = rows(asks, "n", "m", 20);
+  partition_loops(many, sizes);
+  CHECK(lanes_of(many).parts.empty());
+  Program folds = rows({Load{0, 0, {{0, 1, 1, 0}, {1, 0, 1, 1}}, true}}, Extent("n") + 2, "w", 1);
+  std::get<Loop>(folds.root.body.back()).folds = {0};
+  partition_loops(folds, sizes);
+  CHECK(lanes_of(folds).parts.empty());
+}
