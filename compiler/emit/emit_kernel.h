@@ -97,6 +97,7 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
 
   // emit_parts.cpp
   bool runs_in_parts(const Loop& loop) const;
+  Value* place_of(const Bound& bound);
   bool has_cases(const Loop& loop) const;
   void emit_cases(const Loop& loop);
   Range whole_vectors_of(const Loop& part, Value* begin, Value* end);

@@ -1,4 +1,6 @@
 // Vector loops in parts (program/partition.h): around the bounds single vectors that ask where they are, between them bodies that do not.
+#include <algorithm>
+
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_kernel.h"
@@ -7,7 +9,17 @@ namespace weft {
 
 using llvm::Value;
 
-bool KernelEmitter::runs_in_parts(const Loop& loop) const { return !loop.parts.empty() && jam_.empty() && copies_.tiled_by < 0 && !is_one_vector(loop); }
+bool KernelEmitter::runs_in_parts(const Loop& loop) const {
+  if (loop.parts.empty() || !jam_.empty() || copies_.tiled_by >= 0 || is_one_vector(loop)) return false;
+  const auto is_known = [&](const Bound& bound) { return bound.axis < 0 || axis_index_[static_cast<std::size_t>(bound.axis)]; };
+  return std::all_of(loop.parts.begin(), loop.parts.end(), [&](const Loop& part) {
+    return std::all_of(part.from.begin(), part.from.end(), is_known) && std::all_of(part.to.begin(), part.to.end(), is_known);
+  });
+}
+
+Value* KernelEmitter::place_of(const Bound& bound) {
+  return bound.axis < 0 ? size(bound.at) : b_.CreateAdd(axis_index_[static_cast<std::size_t>(bound.axis)], size(bound.at));
+}
 
 // Whether there are bodies for parts of a loop outside, whose index is known here.
 bool KernelEmitter::has_cases(const Loop& loop) const {
@@ -20,8 +32,8 @@ void KernelEmitter::emit_cases(const Loop& loop) {
   auto* done = llvm::BasicBlock::Create(context_, "case.end", function_);
   for (const Loop& each : loop.parts) {
     Value* holds = b_.getTrue();
-    for (const Extent& bound : each.from) holds = b_.CreateAnd(holds, b_.CreateICmpSGE(index, size(bound)));
-    for (const Extent& bound : each.to) holds = b_.CreateAnd(holds, b_.CreateICmpSLT(index, size(bound)));
+    for (const Bound& bound : each.from) holds = b_.CreateAnd(holds, b_.CreateICmpSGE(index, place_of(bound)));
+    for (const Bound& bound : each.to) holds = b_.CreateAnd(holds, b_.CreateICmpSLT(index, place_of(bound)));
     auto *then = llvm::BasicBlock::Create(context_, "case", function_), *other = llvm::BasicBlock::Create(context_, "case.else", function_);
     b_.CreateCondBr(holds, then, other);
     b_.SetInsertPoint(then);
@@ -37,8 +49,8 @@ void KernelEmitter::emit_cases(const Loop& loop) {
 // The whole vectors of a part, from a whole number of them after `begin` on.
 Range KernelEmitter::whole_vectors_of(const Loop& part, Value* begin, Value* end) {
   Value *from = begin, *to = end;
-  for (const Extent& bound : part.from) from = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, size(bound));
-  for (const Extent& bound : part.to) to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, size(bound));
+  for (const Bound& bound : part.from) from = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, place_of(bound));
+  for (const Bound& bound : part.to) to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, to, place_of(bound));
   const auto whole = [&](Value* elements) { return b_.CreateAnd(elements, number(-lane_count)); };
   from = b_.CreateAdd(begin, whole(b_.CreateAdd(b_.CreateSub(from, begin), number(lane_count - 1))));
   from = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, from, end);

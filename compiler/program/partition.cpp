@@ -13,7 +13,12 @@ namespace {
 // What a value says of an index: true, or there, from `begin` to before `end`.
 struct Condition {
   int value;
-  Extent begin, end;
+  Bound begin, end;
+};
+// A value that is a number, or that after the index of one axis, or before that of another: start + plus - minus.
+struct Linear {
+  Extent start;
+  int plus = -1, minus = -1;
 };
 using Conditions = std::vector<Condition>;
 using Answers = std::unordered_map<int, bool>;                   // by value
@@ -28,11 +33,13 @@ class Partitioner {
   Partitioner(Program& program, const Bindings& bindings) : program_(program), bindings_(bindings) {}
 
   void visit(Loop& loop) {
+    if (!loop.var.splits() && loop.mark != Mark::lanes) around_.push_back(loop.var.axis);
     for (Item& item : loop.body) {
       if (auto* load = std::get_if<Load>(&item)) note(*load);
-      if (auto* compute = std::get_if<Compute>(&item); compute && loop.mark != Mark::lanes) outside_.push_back(compute);
+      if (auto* compute = std::get_if<Compute>(&item)) note(*compute, loop.mark != Mark::lanes);
       if (auto* inner = std::get_if<Loop>(&item)) visit(*inner);
     }
+    if (!loop.var.splits() && loop.mark != Mark::lanes) around_.pop_back();
     if (loop.mark != Mark::lanes || !may_have_parts(loop)) return;
     std::vector<Loop> cases = cases_of(loop);
     if (cases.empty()) loop.parts = parts_of(loop, loop.var.axis, {near_an_end, least_part});
@@ -43,11 +50,37 @@ class Partitioner {
   const NestAxis& axis(int number) const { return program_.axes[static_cast<std::size_t>(number)]; }
   const Buffer& buffer(int number) const { return program_.buffers[static_cast<std::size_t>(number)]; }
   Index now(const Extent& extent) const { return extent.evaluate(bindings_); }
+  Index now(const Bound& bound) const { return now(bound.at) + (bound.axis < 0 ? 0 : now(axis(bound.axis).extent) / 2); }      // half way along
 
   void note(const Load& load) {
     const Buffer& from = buffer(load.buffer);
-    if (from.place == Place::extent) numbers_[load.result] = from.size;
-    if (from.place == Place::index && from.dtype == DType::i64 && load.at[0].axis >= 0 && load.at[0].step == 1) indices_[load.result] = load.at[0];
+    if (from.place == Place::extent) linear_[load.result] = {from.size};
+    if (from.place == Place::index && from.dtype == DType::i64 && load.at[0].axis >= 0 && load.at[0].step == 1) linear_[load.result] = {load.at[0].start, load.at[0].axis};
+  }
+  void note(const Compute& compute, bool outside) {
+    if (compute.op == Op::add || compute.op == Op::subtract)
+      if (const auto sum = sum_of(compute.args[0], compute.args[1], compute.op == Op::subtract)) linear_[compute.result] = *sum;
+    if (!outside) return;
+    outside_.push_back(&compute);
+    for (const Arg& arg : compute.args)
+      if (const auto value = linear_of(arg)) asks_outside_ |= value->plus >= 0 || value->minus >= 0;
+  }
+
+  std::optional<Linear> linear_of(const Arg& arg) const {
+    if (arg.constant) return arg.constant->dtype() == DType::i64 ? std::optional(Linear{arg.constant->integer()}) : std::nullopt;
+    const auto found = linear_.find(arg.value);
+    return found == linear_.end() ? std::nullopt : std::optional(found->second);
+  }
+  // Their sum or difference.
+  std::optional<Linear> sum_of(const Arg& first, const Arg& second, bool less) const {
+    const std::optional<Linear> a = linear_of(first);
+    std::optional<Linear> b = linear_of(second);
+    if (!a || !b) return {};
+    if (less) b = Linear{Extent(0) - b->start, b->minus, b->plus};
+    if ((a->plus >= 0 && b->plus >= 0) || (a->minus >= 0 && b->minus >= 0)) return {};
+    Linear sum{a->start + b->start, std::max(a->plus, b->plus), std::max(a->minus, b->minus)};
+    if (sum.plus == sum.minus) sum.plus = sum.minus = -1;
+    return sum;
   }
 
   static bool may_have_parts(const Loop& loop) {
@@ -57,40 +90,33 @@ class Partitioner {
   }
 
   // ---- conditions
-  std::optional<Extent> number_of(const Arg& arg) const {
-    if (arg.constant) return is_floating(arg.constant->dtype()) ? std::nullopt : std::optional<Extent>(arg.constant->integer());
-    const auto number = numbers_.find(arg.value);
-    return number == numbers_.end() ? std::nullopt : std::optional(number->second);
-  }
-  // Of a comparison of the index along an axis with a number.
+  // Of a comparison of the index along an axis with a number, or the index of a loop outside.
   std::optional<Condition> condition_of(const Compute& compute, int along) const {
     if (compute.args.size() != 2) return {};
+    const std::optional<Linear> difference = sum_of(compute.args[0], compute.args[1], true);          // compared with 0
+    if (!difference || (difference->plus != along && difference->minus != along)) return {};
+    const bool turned = difference->minus == along;
+    const Bound same = turned ? Bound{difference->start, difference->plus} : Bound{Extent(0) - difference->start, difference->minus};     // where it is 0
+    if (same.axis >= 0 && std::find(around_.begin(), around_.end(), same.axis) == around_.end()) return {};
+    const Bound next{same.at + 1, same.axis}, first{0}, last{axis(along).extent};
     Op op = compute.op;
-    const Arg *index = &compute.args[0], *bound = &compute.args[1];
-    if (!indices_.contains(index->value)) {
-      std::swap(index, bound);
-      op = op == Op::less ? Op::greater : op == Op::greater ? Op::less : op == Op::less_equal ? Op::greater_equal : op == Op::greater_equal ? Op::less_equal : op;
-    }
-    const auto at = indices_.find(index->value);
-    const std::optional<Extent> number = number_of(*bound);
-    if (at == indices_.end() || at->second.axis != along || !number) return {};
-    const Extent same = *number - at->second.start;              // where they are equal
+    if (turned) op = op == Op::less ? Op::greater : op == Op::greater ? Op::less : op == Op::less_equal ? Op::greater_equal : op == Op::greater_equal ? Op::less_equal : op;
     switch (op) {
-      case Op::less: return Condition{compute.result, 0, same};
-      case Op::less_equal: return Condition{compute.result, 0, same + 1};
-      case Op::greater: return Condition{compute.result, same + 1, axis(along).extent};
-      case Op::greater_equal: return Condition{compute.result, same, axis(along).extent};
-      case Op::equal: return Condition{compute.result, same, same + 1};
+      case Op::less: return Condition{compute.result, first, same};
+      case Op::less_equal: return Condition{compute.result, first, next};
+      case Op::greater: return Condition{compute.result, next, last};
+      case Op::greater_equal: return Condition{compute.result, same, last};
+      case Op::equal: return Condition{compute.result, same, next};
       default: return {};
     }
   }
   std::optional<Condition> condition_of(const Load& load, int along) const {
     for (const Subscript& s : load.at) {
       if (!load.guarded || s.axis != along || s.inside || has_every_index(load, s)) continue;
-      if (s.dim < 0) return Condition{load.result, s.start, s.start + 1};
+      if (s.dim < 0) return Condition{load.result, {s.start}, {s.start + 1}};
       const Extent& count = buffer(load.buffer).extents[static_cast<std::size_t>(s.dim)];
-      if (s.step == 1) return Condition{load.result, s.start, s.start + count};
-      if (s.step == -1) return Condition{load.result, s.start + 1 - count, s.start + 1};
+      if (s.step == 1) return Condition{load.result, {s.start}, {s.start + count}};
+      if (s.step == -1) return Condition{load.result, {s.start + 1 - count}, {s.start + 1}};
     }
     return {};
   }
@@ -104,7 +130,7 @@ class Partitioner {
       if (auto* load = std::get_if<Load>(&item)) add(condition_of(*load, along));
       if (auto* compute = std::get_if<Compute>(&item)) add(condition_of(*compute, along));
     }
-    if (along == loop.var.axis) return found;
+    if (along == loop.var.axis || !asks_outside_) return found;
     const std::set<int> taken = taken_by(loop);
     for (const Compute* compute : outside_)
       if (taken.contains(compute->result)) add(condition_of(*compute, along));
@@ -134,7 +160,7 @@ class Partitioner {
   std::vector<Index> inner_bounds(const Conditions& conditions, Index extent, Index near) const {
     std::vector<Index> bounds;
     for (const Condition& condition : conditions)
-      for (const Extent& bound : {condition.begin, condition.end})
+      for (const Bound& bound : {condition.begin, condition.end})
         if (const Index at = now(bound); at > near && extent - at > near) bounds.push_back(at);
     std::sort(bounds.begin(), bounds.end());
     bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
@@ -187,8 +213,8 @@ class Partitioner {
     part.folds = loop.folds;
     part.bounded = along;
     Answers holds;
-    const auto from = [&](const Extent& bound) { if (!bound.is_number() || bound.constant() > 0) add(part.from, bound); };
-    const auto to = [&](const Extent& bound) { if (const Extent beyond = bound - axis(along).extent; !beyond.is_number() || beyond.constant() < 0) add(part.to, bound); };
+    const auto from = [&](const Bound& bound) { if (bound.axis >= 0 || !bound.at.is_number() || bound.at.constant() > 0) add(part.from, bound); };
+    const auto to = [&](const Bound& bound) { if (const Extent beyond = bound.at - axis(along).extent; bound.axis >= 0 || !beyond.is_number() || beyond.constant() < 0) add(part.to, bound); };
     for (const auto& [value, begin, end] : conditions) {
       const bool before = middle < now(begin), after = middle >= now(end);
       holds[value] = !before && !after;
@@ -199,7 +225,7 @@ class Partitioner {
     answer(loop, along, holds, part);
     return part;
   }
-  static void add(std::vector<Extent>& bounds, const Extent& bound) {
+  static void add(std::vector<Bound>& bounds, const Bound& bound) {
     if (std::find(bounds.begin(), bounds.end(), bound) == bounds.end()) bounds.push_back(bound);
   }
 
@@ -277,8 +303,9 @@ class Partitioner {
   Program& program_;
   const Bindings& bindings_;
   std::vector<const Compute*> outside_;                          // of vector loops, in order
-  std::unordered_map<int, Extent> numbers_;                      // by value: an extent
-  std::unordered_map<int, Subscript> indices_;                   // and an index
+  bool asks_outside_ = false;                                    // whether one of them takes an index
+  std::unordered_map<int, Linear> linear_;                       // by value
+  std::vector<int> around_;                                      // axes of the loops around, those that go by elements
 };
 
 }  // namespace

@@ -52,9 +52,12 @@ class Printer {
       parts(part, depth + 1);
     }
   }
-  static std::string bounds(const char* word, const std::vector<Extent>& all) {
+  static std::string bounds(const char* word, const std::vector<Bound>& all) {
     std::string text;
-    for (const Extent& bound : all) text += (text.empty() ? word : " and ") + to_text(bound);
+    for (const auto& [at, axis] : all) {
+      text += text.empty() ? word : " and ";
+      text += axis < 0 ? to_text(at) : at.is(0) ? std::string(1, axis_letter(axis)) : axis_letter(axis) + ("+" + to_text(at));
+    }
     return text;
   }
   std::string arg(const Arg& a) const { return a.constant ? to_text(*a.constant) : "t" + std::to_string(a.value); }
@@ -123,7 +126,16 @@ class Checker {
   void use(const Arg& arg) {
     WEFT_ASSERT(arg.constant || (arg.value >= 0 && made_[static_cast<std::size_t>(arg.value)]), "value ", arg.value, " is used before it is made in ", program_.name);
   }
+  // What a part makes is for itself, the same values as in the loop's own body.
+  void parts(const Loop& l) {
+    const std::vector<bool> made_before = made_;
+    for (const Loop& part : l.parts) {
+      loop(part);
+      made_ = made_before;
+    }
+  }
   void loop(const Loop& l) {
+    parts(l);
     for (const Item& item : l.body) {
       if (auto* inner = std::get_if<Loop>(&item)) {
         WEFT_ASSERT(l.mark != Mark::lanes, "a lanes loop has an inner loop in ", program_.name);
@@ -148,7 +160,7 @@ class Checker {
       }
     }
     for (int f : l.folds)
-      if (int result = program_.folds[static_cast<std::size_t>(f)].result; result >= 0) make(result);
+      if (int result = program_.folds[static_cast<std::size_t>(f)].result; result >= 0 && l.bounded < 0) make(result);
   }
   const Program& program_;
   std::vector<bool> made_;

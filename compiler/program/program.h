@@ -88,6 +88,12 @@ struct Others {
   std::vector<Subscript> from_at, to_at;
   int total = -1;                       // the product of all, if it is wanted
 };
+// Of a part of a loop: a number, or that many after the index of a loop outside.
+struct Bound {
+  Extent at;
+  int axis = -1;
+  friend bool operator==(const Bound&, const Bound&) = default;
+};
 struct Loop;
 using Item = std::variant<Loop, Load, Compute, Accumulate, Store, ReadState, WriteState, Others>;
 
@@ -102,7 +108,7 @@ struct Loop {
   // `to` may run them instead, part after part; all of it may, while a loop outside is between those (partition.h).
   std::vector<Loop> parts;
   int bounded = -1;                     // of a part: the axis that has the bounds
-  std::vector<Extent> from, to;         // none: from the first, to the last
+  std::vector<Bound> from, to;          // none: from the first, to the last
 };
 
 struct Fold {                           // or one state of a recurrence, which starts at `start`

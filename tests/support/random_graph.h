@@ -176,8 +176,13 @@ class GraphMaker : GraphParts {
     const std::vector<weft::Operand> twice{{yes, all}, {yes, all}};
     const NodeId other = picks ? zero : graph_.apply(is_boolean(node(yes).dtype) ? Op::logical_xor : Op::multiply, node(yes).dtype, shape, twice);
     NodeId made = graph_.apply(Op::where, node(yes).dtype, shape, {{condition.id(), {{static_cast<int>(first), 0, 1}}}, {yes, all}, {other, picks ? weft::AxisMap{} : all}});
-    if (random_.chance(30)) {
-      const auto second = static_cast<std::size_t>(random_.small(shape.size()));
+    const auto second = static_cast<std::size_t>(random_.small(shape.size()));
+    if (second != first && random_.chance(50)) {                 // a triangle
+      const weft::Expr row = weft::iota(graph_, shape[first]) + random_.between(-3, 3), column = weft::iota(graph_, shape[second]);
+      const NodeId below = graph_.apply(random_.pick({Op::less, Op::less_equal, Op::greater, Op::greater_equal}), weft::bool_, {shape[first], shape[second]},
+                                        {{row.id(), {{0, 0, 1}}}, {column.id(), {{1, 0, 1}}}});
+      made = graph_.apply(Op::where, node(yes).dtype, shape, {{below, {{static_cast<int>(first), 0, 1}, {static_cast<int>(second), 0, 1}}}, {made, all}, {zero, {}}});
+    } else if (random_.chance(30)) {
       made = graph_.apply(Op::where, node(yes).dtype, shape, {{ask(second).id(), {{static_cast<int>(second), 0, 1}}}, {zero, {}}, {made, all}});
     }
     return keep(made);

@@ -123,6 +123,15 @@ TEST_CASE("folds over parts: in their order, over leaves, over rows and over all
   for (Index n : {30000, 5000, 130, 1}) same_bits(f, {uniform(f32, {n})});
 }
 
+TEST_CASE("triangles and bands, in every row another bound, and softmax below a diagonal") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), column = iota(g, "m"), row = expand_dims(iota(g, "n"), 1);
+  const Expr causal = where(less_equal(column, row), x, -INFINITY), band = where(logical_and(less(column - 40, row), greater(column, row - 300)), x, 0);
+  const Function f = compile({tril(x, 3), triu(x, -70), softmax(causal, 1), band, sum(band, 1), max(where(greater(row + 2, column), x, -1), 1), where(equal(column, row), x, 1)}, {x}, checked(2));
+  for (const Dims& shape : {Dims{400, 400}, Dims{20, 700}, Dims{700, 90}, Dims{1, 5}, Dims{30, 16}}) same_bits(f, {uniform(f32, shape)});
+  same_bits(f, {uniform(f32, {300, 200}).transpose()});
+}
+
 TEST_CASE("results past the caches") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});

@@ -45,8 +45,8 @@ TEST_CASE("a window near both ends: one part, of a plain load") {
   const Loop& loop = lanes_of(program);
   REQUIRE(loop.parts.size() == 1);
   CHECK(loop.parts[0].bounded == 1);
-  CHECK(loop.parts[0].from == std::vector<Extent>{3});
-  CHECK(loop.parts[0].to == std::vector<Extent>{Extent("w") + 3});
+  CHECK(loop.parts[0].from == std::vector<Bound>{{3}});
+  CHECK(loop.parts[0].to == std::vector<Bound>{{Extent("w") + 3}});
   CHECK_FALSE(first_load(loop.parts[0]).guarded);
   CHECK(first_load(loop.parts[0]).at == std::vector<Subscript>{{0, 0, 1}, {1, -3, 1}});
   CHECK(first_load(loop).guarded);
@@ -57,8 +57,8 @@ TEST_CASE("a window that ends in the middle: a part inside, one that stores zero
   partition_loops(program, {{"n", 100}, {"m", 1000}, {"w", 400}});
   const Loop& loop = lanes_of(program);
   REQUIRE(loop.parts.size() == 2);
-  CHECK(loop.parts[0].to == std::vector<Extent>{"w"});
-  CHECK(loop.parts[1].from == std::vector<Extent>{"w"});
+  CHECK(loop.parts[0].to == std::vector<Bound>{{"w"}});
+  CHECK(loop.parts[1].from == std::vector<Bound>{{"w"}});
   CHECK(loop.parts[1].to.empty());
   REQUIRE(loop.parts[1].body.size() == 1);
   CHECK(std::get<Store>(loop.parts[1].body[0]).value.constant == Scalar::of(f32, 0.0));
@@ -73,7 +73,7 @@ TEST_CASE("a comparison with an extent, either way round, leaves one side of a s
     partition_loops(program, sizes);
     const Loop& loop = lanes_of(program);
     REQUIRE(loop.parts.size() == 2);
-    CHECK(loop.parts[0].to == std::vector<Extent>{floor_div(Extent("m"), 2)});
+    CHECK(loop.parts[0].to == std::vector<Bound>{{floor_div(Extent("m"), 2)}});
     CHECK(loop.parts[0].body.size() == 2);                       // load and store
     CHECK(loop.parts[1].body.size() == 1);
     CHECK(loop.parts[0].weight == 1);
@@ -88,12 +88,28 @@ TEST_CASE("rows: cases of the loop outside, each with parts of its own") {
   REQUIRE(loop.parts.size() == 1);
   const Loop& inside = loop.parts[0];
   CHECK(inside.bounded == 0);
-  CHECK(inside.from == std::vector<Extent>{1});
-  CHECK(inside.to == std::vector<Extent>{Extent("n") + 1});
+  CHECK(inside.from == std::vector<Bound>{{1}});
+  CHECK(inside.to == std::vector<Bound>{{Extent("n") + 1}});
   CHECK(first_load(inside).guarded);
   REQUIRE(inside.parts.size() == 1);
   CHECK_FALSE(first_load(inside.parts[0]).guarded);
   CHECK(first_load(inside.parts[0]).at == std::vector<Subscript>{{0, -1, 1}, {1, -3, 1}});
+}
+
+TEST_CASE("a triangle: bounds that move with the index of the loop outside") {
+  for (bool apart : {false, true}) {                             // column <= row + 2, or column - row <= 2
+    const Arg row{1, {}}, column{2, {}}, two{-1, Scalar::of(i64, 2)}, shifted{3, {}};
+    Program program = rows({Load{0, 0, {{0}, {1}}}, Load{2, 2, {{1}}}, apart ? Compute{3, Op::subtract, {column, row}} : Compute{3, Op::add, {row, two}},
+                            Compute{4, Op::less_equal, apart ? std::vector{shifted, two} : std::vector{column, shifted}}, Compute{5, Op::where, {{4, {}}, {0, {}}, {-1, Scalar::of(f32, 0.0)}}}},
+                           "n", "m", 6);
+    program.root.body.insert(program.root.body.begin(), Load{1, 2, {{0}}});
+    partition_loops(program, {{"n", 1000}, {"m", 1000}, {"w", 1000}});
+    const Loop& loop = lanes_of(program);
+    REQUIRE(loop.parts.size() == 2);
+    CHECK(loop.parts[0].to == std::vector<Bound>{{3, 0}});
+    CHECK(loop.parts[1].from == std::vector<Bound>{{3, 0}});
+    CHECK(loop.parts[1].body.size() == 1);
+  }
 }
 
 TEST_CASE("short loops, many bounds, what is asked by steps and folds along rows that are asked for: no parts") {
