@@ -15,6 +15,7 @@
 #include "../../graph/maps.h"
 #include "../../graph/passes/rebuild.h"
 #include "schedule/cost_model.h"
+#include "schedule/schedule.h"
 
 namespace weft {
 namespace {
@@ -76,42 +77,59 @@ Operand placed(Graph& graph, NodeId id, const AxisMap& map, const Shape& loops) 
 // Of one window: what it holds, as values over the axes of the result.
 class Inliner {
  public:
-  Inliner(Graph& graph, const std::vector<bool>& may_inline, const Node& update, NodeId window, int budget)
-      : graph_(graph), may_inline_(may_inline), update_(update), window_(window), budget_(budget) {}
+  Inliner(Graph& graph, const std::vector<bool>& may_inline, const std::vector<int>& readers, const Node& update, NodeId window)
+      : graph_(graph), may_inline_(may_inline), readers_(readers), update_(update), window_(window), chosen_{made_in_window} {}
 
   // The node in place of the update, or none: nothing was added then that anything reads.
   std::optional<NodeId> run() {
     const auto& places = std::get<AxisMap>(update_.payload);
     const AxisMap seen = seen_from_result(places, graph_.node(window_).shape().size());
-    if (goes_by_steps(places) || !is_op(window_) || !can_make(window_, seen)) return {};
+    if (goes_by_steps(places) || !is_op(window_) || !can_make_operands(window_, seen)) return {};
     return select(make(window_, seen));
   }
 
  private:
+  using Place = std::pair<NodeId, std::string>;          // a node, and the map through which it is read
+
   bool is_op(NodeId id) const {
     const Node& node = graph_.node(id);
     return node.kind == Kind::apply && node.mode != Mode::accumulate && id.value < may_inline_.size() && may_inline_[id.value];
   }
   bool is_scalar(NodeId id) const { return graph_.node(id).kind == Kind::extent || (graph_.node(id).kind == Kind::constant && graph_.node(id).kept == 0); }
 
-  // Whether what is read through the map can be had, within the budget: of what is made elsewhere, only what is inside.
+  // Whether what is read through the map can be had, within the budget: beside what is inside everywhere, from memory, or from one array that is
+  // stored instead of the window's, as others read it too: the gradient of a stencil stores one array then, and not one for each of its points.
   bool can_make(NodeId id, const AxisMap& map) {
-    const Node& node = graph_.node(id);
-    if (is_scalar(id) || !seen_.insert({id, key_of(map)}).second) return true;
+    const Place place{id, key_of(map)};
+    if (is_scalar(id) || !chosen_.seen.insert(place).second) return true;
     if (is_op(id)) {
-      if ((budget_ -= op_cost(node.op)) < 0) return false;
-      for (int k = 0; k < graph_.arity(id); ++k)
-        if (!can_make(graph_.operand(id, k), compose(graph_.map(id, k), map))) return false;
-      return true;
+      const Choice before = chosen_;
+      if (can_make_operands(id, map)) return true;
+      chosen_ = before;
+      chosen_.kept.insert(place);
     }
+    const Node& node = graph_.node(id);
     if (all_inside(map, node.shape(), update_.domain)) return node.kind != Kind::iota;
-    return !goes_by_steps(map) && is_in_memory(graph_, id);
+    if (goes_by_steps(map)) return false;
+    if (is_in_memory(graph_, id)) return true;
+    const bool is_shared = is_scheduled(node) && id.value < readers_.size() && readers_[id.value] > 1 && size_of(node.dtype) <= size_of(update_.dtype);
+    if (!is_shared || (chosen_.stored.value != NodeId().value && chosen_.stored != id)) return false;
+    chosen_.stored = id;
+    return true;
+  }
+  bool can_make_operands(NodeId id, const AxisMap& map) {
+    if (readers_[id.value] > 1) chosen_.budget = std::min(chosen_.budget, made_again_in_window);
+    if ((chosen_.budget -= op_cost(graph_.node(id).op)) < 0) return false;
+    for (int k = 0; k < graph_.arity(id); ++k)
+      if (!can_make(graph_.operand(id, k), compose(graph_.map(id, k), map))) return false;
+    return true;
   }
 
   Operand make(NodeId id, const AxisMap& map) {
     if (is_scalar(id)) return Operand{id, {}};
-    if (!is_op(id)) return placed(graph_, id, map, update_.domain);
-    auto [made, fresh] = made_.emplace(std::pair(id, key_of(map)), NodeId{});
+    const Place place{id, key_of(map)};
+    if (!is_op(id) || chosen_.kept.contains(place)) return placed(graph_, id, map, update_.domain);
+    auto [made, fresh] = made_.emplace(place, NodeId{});
     if (fresh) {
       const Node node = graph_.node(id);
       std::vector<Operand> operands;
@@ -150,11 +168,16 @@ class Inliner {
 
   Graph& graph_;
   const std::vector<bool>& may_inline_;                  // by node of the new graph, as far as it had been rebuilt before this window
+  const std::vector<int>& readers_;                      // likewise
   const Node& update_;
   const NodeId window_;
-  int budget_;
-  std::set<std::pair<NodeId, std::string>> seen_;
-  std::map<std::pair<NodeId, std::string>, NodeId> made_;
+  struct Choice {
+    int budget;
+    NodeId stored = {};                                  // instead of the window
+    std::set<Place> kept = {};                           // ops that are not made again
+    std::set<Place> seen = {};
+  } chosen_;
+  std::map<Place, NodeId> made_;
 };
 
 // Whether it is an update that its readers can do without: of memory, and they are ops, some of which take it at other indices.
@@ -202,13 +225,14 @@ Graph inline_windows(const Graph& graph) {
   const std::vector<bool> is_output = output_marks(graph);
   Rebuild rebuild(graph);
   std::vector<bool> may_inline;                          // by node of the new graph: one of the old, no output, and no long function of others
+  std::vector<int> readers;
   bool changed = false;
   rebuild.each([&](NodeId id, std::vector<Operand> operands) {
     const Node& node = graph.node(id);
     may_inline.resize(rebuild.to.size(), false);
+    readers.resize(rebuild.to.size(), 0);
     if (node.kind == Kind::update) {
-      const bool is_read_once = graph.user_count(graph.operand(id, 0)) == 1;
-      Inliner inliner(rebuild.to, may_inline, node, operands[0].node, is_read_once ? made_in_window : made_again_in_window);
+      Inliner inliner(rebuild.to, may_inline, readers, node, operands[0].node);
       if (const std::optional<NodeId> made = inliner.run()) {
         changed = true;
         return *made;
@@ -216,7 +240,10 @@ Graph inline_windows(const Graph& graph) {
     }
     const NodeId now = rebuild.to.add(node, std::move(operands));
     may_inline.resize(rebuild.to.size(), false);
-    may_inline[now.value] = node.kind == Kind::apply && !is_output[id.value] && (op_cost(node.op) < long_function || graph.user_count(id) == 1);
+    readers.resize(rebuild.to.size(), 0);
+    const std::vector<NodeId> users = graph.users(id);       
+    readers[now.value] = static_cast<int>(std::set<NodeId>(users.begin(), users.end()).size());
+    may_inline[now.value] = node.kind == Kind::apply && !is_output[id.value] && (op_cost(node.op) < long_function || readers[now.value] == 1);
     return now;
   });
   return changed ? merge_duplicates(drop_dead(rebuild.finish())) : rebuild.finish();

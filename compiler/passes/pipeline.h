@@ -26,6 +26,8 @@ Graph split_folds(const Graph& graph);          // split_folds.cpp
 Graph read_through_windows(const Graph& graph); // inline_windows.cpp
 // Cheap values that an update writes are made where it writes them, from what its window reads of memory.
 Graph inline_windows(const Graph& graph);       // inline_windows.cpp
+// Values of which every reader takes the same part are made in that part only.
+Graph narrow(const Graph& graph);               // narrow.cpp
 // The window of an update is read from memory: one that is an iota, an extent or a literal gets a copy.
 Graph store_windows(const Graph& graph);        // store_windows.cpp
 // What a reshape names lies in memory of its own, in row-major order: a constant and an output get a copy, calls see to inputs.

@@ -8,8 +8,9 @@
 // Dtypes: parts of concat and stack are promoted to their common dtype; pad and update keep the dtype of x. Every element
 // keeps its bits, -0.0 and NaN included: the parts are selected by their index, never added.
 // Errors: misuse throws weft::Error that names the operands, before any node is added.
-// Thread-safety: building a graph is single-threaded. Cost: a select per part; a part that is an input or stored is read
-// where it lies, a part that is computed is stored first. roll reads an input where it lies, and stores two halves of what is computed.
+// Thread-safety: building a graph is single-threaded. Cost: that of the parts; only the vectors around a bound select. A part that is an
+// input or stored is read where it lies, one that a few ops make is made in its place, and others are stored first. Slices of what pad and update
+// write from memory read that memory: a stencil over a padded input needs no padded array.
 // Source: Array API manipulation and creation functions; NumPy for pad and assignment to slices.
 #pragma once
 #include <type_traits>

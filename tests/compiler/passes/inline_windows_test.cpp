@@ -41,10 +41,29 @@ TEST_CASE("slices that a window holds are read where they lie") {
         "  %4: f32[i:n,j:m] = where(%1[j], %3[i,j], 0)\n}\n");
 }
 
+TEST_CASE("a value that others read too is stored once, instead of what each window makes of it") {
+  CHECK(text_after(inline_windows, "graph g(%x: f32[n]) -> (%5) {\n%0: f32[i:n] = exp(%x[i])\n%1: f32[i:n] = multiply(%0[i], 2)\n%2: f32[n+1] = update(%1[i]) at [i+1]\n"
+                                   "%3: f32[i:n] = negative(%0[i])\n%4: f32[n+1] = update(%3[i]) at [i]\n%5: f32[i:n+1] = add(%2[i], %4[i])\n}") ==
+        "graph g(%x: f32[n]) -> (%11) {\n"
+        "  %0: i64[i:n+1] = iota(i)\n"
+        "  %1: bool[i:n+1] = greater_equal(%0[i], 1)\n"
+        "  %2: f32[i:n] = exp(%x[i])\n"
+        "  %3: f32[n+1] = update(%2[i]) within [i+1]\n"
+        "  %4: f32[i:n+1] = multiply(%3[i], 2)\n"
+        "  %5: f32[i:n+1] = where(%1[i], %4[i], 0)\n"
+        "  %6: i64[] = extent(n)\n"
+        "  %7: bool[i:n+1] = less(%0[i], %6)\n"
+        "  %8: f32[n+1] = update(%2[i]) within [i]\n"
+        "  %9: f32[i:n+1] = negative(%8[i])\n"
+        "  %10: f32[i:n+1] = where(%7[i], %9[i], 0)\n"
+        "  %11: f32[i:n+1] = add(%5[i], %10[i])\n}\n");
+}
+
 TEST_CASE("dear values, values that others make and results stay where they are") {
   const char* texts[] = {
       "graph g(%x: f32[n]) -> (%1, %2) {\n  %0: f32[i:n] = exp(%x[i])\n  %1: f32[n+3] = update(%0[i]) at [i+2]\n  %2: f32[i:n] = negative(%0[i])\n}\n",
-      "graph g(%x: f32[n]) -> (%2, %3) {\n  %0: f32[i:n] = exp(%x[i])\n  %1: f32[i:n] = negative(%0[i])\n  %2: f32[n+3] = update(%1[i]) at [i+2]\n  %3: f32[] = sum(i:n) copy(%0[i])\n}\n",
+      "graph g(%x: f32[n], %y: f32[n]) -> (%3, %4, %5) {\n  %0: f32[i:n] = exp(%x[i])\n  %1: f32[i:n] = exp(%y[i])\n  %2: f32[i:n] = add(%0[i], %1[i])\n  %3: f32[n+3] = update(%2[i]) at [i+2]\n"
+      "  %4: f32[] = sum(i:n) copy(%0[i])\n  %5: f32[] = sum(i:n) copy(%1[i])\n}\n",
       "graph g(%x: f32[n]) -> (%0, %1) {\n  %0: f32[i:n] = negative(%x[i])\n  %1: f32[n+3] = update(%0[i]) at [i+2]\n}\n",
       "graph g(%x: f32[n,m]) -> (%1) {\n  %0: f32[i:n] = sum(j:m) copy(%x[i,j])\n  %1: f32[n+3] = update(%0[i]) at [i+2]\n}\n",
       "graph g(%x: f32[n]) -> (%1) {\n  %0: f32[i:n] = negative(%x[i])\n  %1: f32[2*n] = update(%0[i]) at [2*i]\n}\n",
