@@ -69,13 +69,14 @@ class Partitioner {
       const Index begin = k == 0 ? 0 : bounds[k - 1], end = k == bounds.size() ? size : bounds[k];
       if (end - begin >= lengths.least) parts.push_back(part_of(loop, along, conditions, begin + (end - begin) / 2));
     }
-    return pay(parts, 1) ? parts : std::vector<Loop>();
+    return pay(loop, parts, 1) ? parts : std::vector<Loop>();
   }
-  // Whether so many bodies, for each of several cases, are not too much code.
-  static bool pay(const std::vector<Loop>& parts, std::size_t cases) {
+  // Whether the parts of a loop, for each of several cases, are not too much code.
+  static bool pay(const Loop& loop, const std::vector<Loop>& parts, std::size_t cases) {
     int weight = 0;
     for (const Loop& part : parts) weight += part.weight;
-    return cases * parts.size() <= few_parts || static_cast<int>(cases) * weight <= small_parts;
+    weight *= static_cast<int>(cases);
+    return weight <= small_parts || (cases * parts.size() <= few_parts && weight <= 2 * loop.weight);
   }
 
   // For the loop outside of whose index the body asks most. What a loop folds is one value, whichever body made it.
@@ -91,7 +92,7 @@ class Partitioner {
     std::vector<Loop> cases = parts_of(loop, along, {near_last_row, least_rows});
     for (Loop& each : cases) {
       std::vector<Loop> parts = parts_of(each, loop.var.axis, {near_an_end, least_part});
-      if (pay(parts, cases.size())) each.parts = std::move(parts);
+      if (pay(loop, parts, cases.size())) each.parts = std::move(parts);
     }
     return cases;
   }

@@ -1,6 +1,7 @@
 // Values that several nests read: stored, or made again.
 #include <weft/function.h>
 #include <weft/grad.h>
+#include <weft/rearrange.h>
 
 #include "compiled.h"
 
@@ -67,4 +68,26 @@ TEST_CASE("a value that is read at another index is stored") {
   constexpr Index n = 6'000'000;
   CHECK(sizes_of({y / sum(y) + flip(y, 0)}, {x}, {{n}}).temporary_bytes >= n * 4);
   check_call(compile({y / sum(y) + flip(y, 0)}, {x}, checked()), {uniform(f32, {5000})});
+}
+
+TEST_CASE("conditions on an index are made where they are asked, whatever else runs there") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const Sizes rolled = sizes_of({roll(x, 1, 1) + roll(x, -1, 0) * roll(x, 2, 1)}, {x}, {{100, 300}});
+  CHECK(rolled.nests == 1);
+  CHECK(rolled.temporary_bytes == 0);
+  const Sizes masked = sizes_of({where(less(iota(g, "m"), 20), x, 0), softmax(where(greater(iota(g, "m"), 7), x, -INFINITY), 1)}, {x}, {{100, 300}});
+  CHECK(masked.temporary_bytes == 0);
+}
+
+TEST_CASE("the gradient of a stencil over a padded array needs one array between its nests") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {9}), padded = pad(x, {{1, 1}, {1, 1}});
+  const Slice at[] = {Slice{{}, -2}, Slice{1, -1}, Slice{2, {}}};
+  Expr y = padded.slice({at[0], at[0]}) * w.slice({0});
+  for (int k = 1; k < 9; ++k) y = y + padded.slice({at[k / 3], at[k % 3]}) * w.slice({k});
+  const Sizes sizes = sizes_of(grad(sum(square(y)), {x}), {x, w}, {{200, 300}, {9}});
+  CHECK(sizes.nests == 2);
+  CHECK(sizes.temporary_bytes <= 200 * 300 * 4 + 64);
+  check_call(compile(grad(sum(square(y)), {x, w}), {x, w}, checked()), {uniform(f32, {30, 200}, 1), uniform(f32, {9}, 2)});
 }
