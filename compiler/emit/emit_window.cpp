@@ -3,6 +3,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_kernel.h"
+#include "program/index_conditions.h"
 
 namespace weft {
 
@@ -37,7 +38,7 @@ Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Val
       at = current ? wide(current) : b_.CreateAdd(wide(b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
     }
     Value* distance = b_.CreateSub(at, wide(size(s.start)));
-    const bool everywhere = s.inside || (s.axis >= 0 && s.dim >= 0 && s.step == 1 && s.start.is(0) && window.extents[static_cast<std::size_t>(s.dim)] == program_.axes[static_cast<std::size_t>(s.axis)].extent);
+    const bool everywhere = has_every_index(program_, load, s);
     const auto require = [&](Value* condition) { if (!everywhere) valid = b_.CreateAnd(valid, condition); };
     if (s.dim < 0) { require(b_.CreateICmpEQ(distance, wide(number(0)))); continue; }
     if (s.step != 1) {

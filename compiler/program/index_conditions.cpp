@@ -2,6 +2,12 @@
 
 namespace weft {
 
+bool has_every_index(const Program& program, const Load& load, const Subscript& s) {
+  if (s.inside) return true;
+  const Shape& window = program.buffers[static_cast<std::size_t>(load.buffer)].extents;
+  return s.axis >= 0 && s.dim >= 0 && s.step == 1 && s.start.is(0) && window[static_cast<std::size_t>(s.dim)] == program.axes[static_cast<std::size_t>(s.axis)].extent;
+}
+
 void IndexConditions::enter(const Loop& loop) {
   if (has_index(loop)) around_.push_back(loop.var.axis);
 }
@@ -65,17 +71,13 @@ std::optional<Condition> IndexConditions::condition_of(const Compute& compute, i
 
 std::optional<Condition> IndexConditions::condition_of(const Load& load, int along) const {
   for (const Subscript& s : load.at) {
-    if (!load.guarded || s.axis != along || s.inside || has_every_index(load, s)) continue;
+    if (!load.guarded || s.axis != along || has_every_index(program_, load, s)) continue;
     if (s.dim < 0) return Condition{load.result, {s.start}, {s.start + 1}};
     const Extent& count = buffer(load.buffer).extents[static_cast<std::size_t>(s.dim)];
     if (s.step == 1) return Condition{load.result, {s.start}, {s.start + count}};
     if (s.step == -1) return Condition{load.result, {s.start + 1 - count}, {s.start + 1}};
   }
   return {};
-}
-
-bool IndexConditions::has_every_index(const Load& load, const Subscript& s) const {
-  return s.inside || (s.axis >= 0 && s.dim >= 0 && s.step == 1 && s.start.is(0) && buffer(load.buffer).extents[static_cast<std::size_t>(s.dim)] == extent(s.axis));
 }
 
 Conditions IndexConditions::of(const Loop& loop, int along) const {

@@ -29,6 +29,9 @@ template <class AnItem, class Take> void each_arg(AnItem& item, Take take) {
   }
 }
 
+// Of a guarded load: whether a subscript guards nothing, since the window has every index that the loop has.
+bool has_every_index(const Program& program, const Load& load, const Subscript& s);
+
 class IndexConditions {
  public:
   explicit IndexConditions(const Program& program) : program_(program) {}
@@ -39,7 +42,6 @@ class IndexConditions {
 
   // What the vector loop, which the walk has just left, asks of the index along an axis: its own or that of a loop outside.
   Conditions of(const Loop& loop, int along) const;
-  bool has_every_index(const Load& load, const Subscript& s) const;           // of a guarded load: whether that subscript guards nothing
   const std::vector<const Compute*>& outside() const { return outside_; }      // in order
 
  private:

@@ -168,7 +168,7 @@ class Partitioner {
   // A load whose window has every index along the axis: a plain one, if it has all along the others.
   void read_inside(Load& load, int along) const {
     for (Subscript& s : load.at) if (s.axis == along) s.inside = true;
-    if (!std::all_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return asked_.has_every_index(load, s); })) return;
+    if (!std::all_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return has_every_index(program_, load, s); })) return;
     std::vector<Subscript> at(buffer(load.buffer).extents.size());
     for (const Subscript& s : load.at)
       if (s.dim >= 0) at[static_cast<std::size_t>(s.dim)] = {s.axis, Extent(-s.step) * s.start, s.step};

