@@ -223,12 +223,14 @@ Graph read_through_windows(const Graph& graph) {
 
 Graph inline_windows(const Graph& graph) {
   const std::vector<bool> is_output = output_marks(graph);
+  bool updates = false, changed = false;
+  for (std::size_t k = 0; k < graph.size(); ++k) updates |= graph.node(id_of(k)).kind == Kind::update;
   Rebuild rebuild(graph);
   std::vector<bool> may_inline;                          // by node of the new graph: one of the old, no output, and no long function of others
-  std::vector<int> readers;
-  bool changed = false;
+  std::vector<int> readers;                              // likewise
   rebuild.each([&](NodeId id, std::vector<Operand> operands) {
     const Node& node = graph.node(id);
+    if (!updates) return rebuild.to.add(node, std::move(operands));
     may_inline.resize(rebuild.to.size(), false);
     readers.resize(rebuild.to.size(), 0);
     if (node.kind == Kind::update) {
@@ -241,7 +243,7 @@ Graph inline_windows(const Graph& graph) {
     const NodeId now = rebuild.to.add(node, std::move(operands));
     may_inline.resize(rebuild.to.size(), false);
     readers.resize(rebuild.to.size(), 0);
-    const std::vector<NodeId> users = graph.users(id);       
+    const std::vector<NodeId> users = graph.users(id);
     readers[now.value] = static_cast<int>(std::set<NodeId>(users.begin(), users.end()).size());
     may_inline[now.value] = node.kind == Kind::apply && !is_output[id.value] && (op_cost(node.op) < long_function || readers[now.value] == 1);
     return now;
