@@ -30,9 +30,9 @@ Index work_of_unit(const Stage& stage, const Index* sizes) { return std::max<Ind
 
 bool needs_scratch(const Stage& stage, const Index* sizes) { return value_of(stage.scratch, sizes, 0) > 0; }
 
-WEFT_CALLS_GENERATED_CODE void run_slice(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end) {
+void run_slice(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end) {
   const Index bytes = value_of(stage.scratch, sizes, 0);
-  stage.run(slots, sizes, begin, end, bytes > 0 ? scratch_of_thread(bytes) : nullptr);
+  run_units(stage, slots, sizes, begin, end, bytes > 0 ? scratch_of_thread(bytes) : nullptr);
 }
 
 }  // namespace

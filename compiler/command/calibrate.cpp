@@ -9,9 +9,10 @@
 #include <optional>
 #include <thread>
 
+#include <weft/memory.h>
 #include <weft/weft.h>
 
-#include "function/function_state.h"
+#include "function/compile_for.h"
 
 namespace weft {
 namespace {

@@ -8,6 +8,7 @@
 #include <weft/text.h>
 #include <weft/verify.h>
 
+#include "compile_for.h"
 #include "function_state.h"
 #include "variant_key.h"
 #include "code/code_cache.h"
@@ -20,6 +21,7 @@ struct Call::State {
   std::shared_ptr<const Variant> variant;
   std::vector<void*> slots;
   std::vector<Index> sizes;
+  std::shared_ptr<const std::vector<Stage>> stages;                // the variant's, or its own with some that slide
   std::vector<std::shared_ptr<void>> memory;                       // temporaries and partial results
   std::vector<Array> inputs, outputs;                              // kept alive
   std::vector<View> reshaped;                                      // of State::reshaped
@@ -227,29 +229,56 @@ Index size_value(const SizeSpec& spec, const std::vector<const View*>& arrays, c
   return std::max(spec.at_least, spec.extent.evaluate(bindings));
 }
 
-void fill_tables(Call::State& call, const Bindings& bindings) {
-  const Plan& plan = call.variant->plan;
+// The address of every array of the call; those between nests come later.
+std::vector<const View*> arrays_of(const Call::State& call) {
   const Graph& graph = call.function->graph;
-  std::vector<const View*> arrays;
   std::unordered_map<NodeId, const View*> known;
   for (std::size_t k = 0; k < call.inputs.size(); ++k) known[graph.inputs[k]] = &call.inputs[k];
   for (std::size_t k = 0; k < call.outputs.size(); ++k) known[graph.outputs[k]] = &call.outputs[k];
   for (std::size_t k = 0; k < call.reshaped.size(); ++k) known[call.function->reshaped[k].node] = &call.reshaped[k];
-  for (const Slot& slot : plan.slots) {
-    if (slot.place == Place::temporary || slot.place == Place::partial) {
-      const Index bytes = slot.bytes.evaluate(bindings);
-      call.memory.push_back(call.function->pool.take(static_cast<std::size_t>(bytes)));
-      call.temporary_bytes += bytes;
-      call.slots.push_back(call.memory.back().get());
-      arrays.push_back(nullptr);
+  std::vector<const View*> arrays;
+  for (const Slot& slot : call.variant->plan.slots) {
+    const bool is_between = slot.place == Place::temporary || slot.place == Place::partial;
+    const auto found = known.find(slot.node);
+    arrays.push_back(is_between ? nullptr : found != known.end() ? found->second : &std::get<Array>(graph.node(slot.node).payload));
+  }
+  return arrays;
+}
+
+// Nests slide unless a result lies upon an input: a strip of it would be written before a later strip reads the input beside it.
+std::vector<std::optional<Slide>> slides_of(const Call::State& call, const Bindings& bindings) {
+  std::vector<std::optional<Slide>> slides;
+  for (const SlidePlan& plan : call.variant->slides) {
+    const bool overlaps = std::any_of(call.outputs.begin(), call.outputs.end(), [&](const Array& output) {
+      return std::any_of(call.inputs.begin(), call.inputs.end(), [&](const Array& input) { return output.overlaps(input); });
+    });
+    slides.push_back(overlaps ? std::nullopt : slide_in(plan, *call.variant, bindings, call.sizes, call.function->executor->threads()));
+  }
+  return slides;
+}
+
+void fill_tables(Call::State& call, const Bindings& bindings) {
+  const Plan& plan = call.variant->plan;
+  const std::vector<const View*> arrays = arrays_of(call);
+  for (const SizeSpec& spec : plan.sizes.specs()) call.sizes.push_back(size_value(spec, arrays, bindings));
+  const auto slides = slides_of(call, bindings);
+  call.stages = {call.variant, &call.variant->kernel.stages};
+  std::vector<bool> is_buffer(plan.slots.size(), false);
+  if (std::any_of(slides.begin(), slides.end(), [](const auto& slide) { return slide.has_value(); })) {
+    call.stages = std::make_shared<const std::vector<Stage>>(stages_of_call(*call.variant, slides, call.sizes));
+    for (const auto& slide : slides)
+      if (slide) for (const Slide::Buffer& buffer : slide->buffers) is_buffer[static_cast<std::size_t>(buffer.slot)] = !buffer.is_whole;
+  }
+  for (std::size_t k = 0; k < plan.slots.size(); ++k) {
+    if (arrays[k] || is_buffer[k]) {
+      call.slots.push_back(arrays[k] ? arrays[k]->data() : nullptr);
       continue;
     }
-    auto found = known.find(slot.node);
-    const View* array = found != known.end() ? found->second : &std::get<Array>(graph.node(slot.node).payload);
-    call.slots.push_back(array->data());
-    arrays.push_back(array);
+    const Index bytes = plan.slots[k].bytes.evaluate(bindings);
+    call.memory.push_back(call.function->pool.take(static_cast<std::size_t>(bytes)));
+    call.temporary_bytes += bytes;
+    call.slots.push_back(call.memory.back().get());
   }
-  for (const SizeSpec& spec : plan.sizes.specs()) call.sizes.push_back(size_value(spec, arrays, bindings));
 }
 
 std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f, const Bindings& bindings, std::vector<Array> inputs, std::vector<Array> outputs) {
@@ -266,15 +295,15 @@ std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f
 
 void run_call(const Call::State& call) {
   for (const auto& [from, to] : call.gathered) copy_elements(from, to);
-  call.function->executor->run(call.variant->kernel, call.slots.data(), call.sizes.data());
+  for (const Stage& stage : *call.stages) call.function->executor->run(stage, call.slots.data(), call.sizes.data());
   for (const auto& [from, to] : call.copies) copy_elements(from, to);
 }
 
 }  // namespace
 
 Call::Call(std::shared_ptr<State> state) : state_(std::move(state)) {
-  const auto& stages = state_->variant->kernel.stages;
-  if (stages.size() != 1 || !state_->copies.empty() || !state_->gathered.empty() || !state_->function->executor->only_calls(stages[0], state_->sizes.data())) return;
+  const auto& stages = *state_->stages;
+  if (stages.size() != 1 || stages[0].slide || !state_->copies.empty() || !state_->gathered.empty() || !state_->function->executor->only_calls(stages[0], state_->sizes.data())) return;
   slots_ = state_->slots.data();
   sizes_ = state_->sizes.data();
   units_ = stages[0].units < 0 ? 1 : sizes_[stages[0].units];
@@ -285,7 +314,7 @@ void Call::run() const { run_call(*state_); }
 Index Call::temporary_bytes() const { return state_->temporary_bytes; }
 Index Call::scratch_bytes() const {
   Index most = 0;
-  for (const Stage& stage : state_->variant->kernel.stages)
+  for (const Stage& stage : *state_->stages)
     if (stage.scratch >= 0) most = std::max(most, state_->sizes[static_cast<std::size_t>(stage.scratch)]);
   return most;
 }
@@ -359,12 +388,14 @@ Function compile(const std::vector<Expr>& outputs, const std::vector<Expr>& inpu
   return compile_for(this_machine(), outputs, inputs, options);
 }
 
-Function compile(const Graph& graph, const Options& options) {
+Function compile_for(const Machine& machine, const Graph& graph, const Options& options) {
   std::vector<Expr> inputs, outputs;
   auto& same = const_cast<Graph&>(graph);      // Exprs are handles; nothing is added
   for (NodeId id : graph.inputs) inputs.emplace_back(same, id);
   for (NodeId id : graph.outputs) outputs.emplace_back(same, id);
-  return compile(outputs, inputs, options);
+  return compile_for(machine, outputs, inputs, options);
 }
+
+Function compile(const Graph& graph, const Options& options) { return compile_for(this_machine(), graph, options); }
 
 }  // namespace weft

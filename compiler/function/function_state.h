@@ -50,7 +50,4 @@ struct Function::State {
   std::vector<Array> make_outputs(const Bindings& bindings);
 };
 
-// weft/function.h, for a machine that need not be this one.
-Function compile_for(const Machine& machine, const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const Options& options);
-
 }  // namespace weft

@@ -83,7 +83,7 @@ class Report {
     std::string text;
     if (!variant_.bindings.empty()) text += "  sizes: " + sizes() + "\n";
     for (std::size_t n = 0; n < variant_.plan.programs.size(); ++n) text += nest_text(n);
-    return text + values_made_again() + arrays() + caches();
+    return text + values_made_again() + arrays() + slides() + caches();
   }
 
  private:
@@ -249,6 +249,24 @@ class Report {
         rows.push_back({name_of(graph_, made), bytes_text(bytes_of(made)), concat("nest ", from, " to ", to), concat(name_of(graph_, reader.node), " reads it: ", reason(made, reader.node, k))});
         return;
       }
+  }
+  // Nests that pass lines to each other, strip after strip.
+  std::string slides() const {
+    std::vector<Index> sizes;
+    for (const SizeSpec& spec : variant_.plan.sizes.specs()) sizes.push_back(std::max(spec.at_least, value(spec.extent)));
+    std::string text;
+    for (const SlidePlan& plan : variant_.slides) {
+      const std::size_t last = plan.first + plan.steps.size() - 1;
+      double whole = 0;
+      for (const SlidePlan::Buffer& buffer : plan.buffers) whole += bytes_of(buffer.node);
+      text += concat("  nests ", plan.first, " to ", last);
+      if (const auto slide = slide_in(plan, variant_, variant_.bindings, sizes, threads_))
+        text += concat(" slide: ", slide->strip, " of ", slide->units(), " units of nest ", last, " at a time, ", bytes_text(static_cast<double>(slide->buffer_bytes())), " between them for ",
+                       bytes_text(whole), "; a slice makes ", slide->lead(), " again\n");
+      else
+        text += concat(" run one after the other: ", bytes_text(whole), whole <= near_bytes(variant_.code_options.machine) ? " between them stay near\n" : " between them, of which strips would be too long\n");
+    }
+    return text;
   }
   std::string caches() const {
     double bytes = 0;

@@ -80,9 +80,10 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   variant->seconds.llvm = watch.lap();
   variant->kernel.name = graph.name;
   for (const StagePlan& stage : plan.stages)
-    variant->kernel.stages.push_back({reinterpret_cast<StageFn>(machine_code->address(stage.symbol)), stage.units, stage.work, stage.scratch, stage.name, stage.together});
+    variant->kernel.stages.push_back({reinterpret_cast<StageFn>(machine_code->address(stage.symbol)), stage.units, stage.work, stage.scratch, stage.name, stage.together, nullptr});
   variant->kernel.code = machine_code;
   plan.programs = std::move(programs);
+  variant->slides = plan_slides(plan);
   variant->seconds.link = watch.lap();        // on the first look at an address
   return variant;
 }

@@ -7,6 +7,7 @@
 #include <weft/kernel.h>
 #include <weft/options.h>
 
+#include "slide_plan.h"
 #include "emit/emit.h"
 
 namespace weft {
@@ -14,6 +15,7 @@ namespace weft {
 struct Variant {
   Schedule schedule;
   Plan plan;
+  std::vector<SlidePlan> slides;
   StrideClasses classes;
   CodeOptions code_options;
   Kernel kernel;

@@ -129,6 +129,12 @@ Index unit_of_vectors(double row_bytes, Index extent, double elements, int threa
   return unit;
 }
 
+double near_bytes(const Machine& machine) { return machine.second_level_bytes / 4; }
+
+double most_near_bytes(const Machine& machine, double whole, int threads) {
+  return std::max(near_bytes(machine), std::min(machine.third_level_bytes / 4 / threads, whole / 4));
+}
+
 Index unit_of_short_axis(Index unit, Index most) {
   while (unit > 16 && unit / 2 >= most) unit /= 2;
   return unit;

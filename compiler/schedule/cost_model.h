@@ -15,6 +15,7 @@
 //   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, packed_in_loads, rows_that_share
 //   parts of a loop               near_an_end, least_part, near_last_row, least_rows, few_parts, most_parts, small_parts
 //   roots and quotients           divider_use, halves_by_estimates
+//   stages that slide together    near_bytes, most_near_bytes, slices_per_lead
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors, idles_threads
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
@@ -268,6 +269,14 @@ inline constexpr Index most_tables = 4;          // of 256 bytes, four registers
 inline constexpr Index table_entries = 256;
 inline constexpr int table_pays = 16;            // cost of what lookups replace: three or four instructions for sixty-four results
 inline constexpr int table_in_memory_pays = 32;  // the same where sixteen results take sixteen cycles
+
+// ---------------------------------------------------------------- stages that slide together (function/slide_plan.h)
+
+// What they pass to each other, in buffers of some lines: so many bytes, or, of lines so long that even the shortest strip has more, as many as
+// this thread's part of the third level has and a quarter of the whole arrays.
+double near_bytes(const Machine& machine);
+double most_near_bytes(const Machine& machine, double whole, int threads);
+inline constexpr Index slices_per_lead = 8;      // a slice is so many times as long as what it makes again
 
 // ---------------------------------------------------------------- threads
 

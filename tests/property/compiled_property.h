@@ -7,6 +7,7 @@
 #include <weft/compiled_math.h>
 #include <weft/weft.h>
 
+#include "function/compile_for.h"
 #include "random_graph.h"
 
 // ---- comparison
@@ -69,7 +70,7 @@ class HostileExecutor final : public weft::Executor {
  public:
   using Executor::run;
   int threads() const override { return 2; }
-  WEFT_CALLS_GENERATED_CODE void run(const weft::Stage& stage, void* const* slots, const weft::Index* sizes) const override {
+  void run(const weft::Stage& stage, void* const* slots, const weft::Index* sizes) const override {
     const weft::Index units = stage.units < 0 ? 1 : sizes[stage.units];
     const weft::Index bytes = stage.scratch < 0 ? 0 : sizes[stage.scratch];
     constexpr weft::Index guard = 256;
@@ -80,7 +81,7 @@ class HostileExecutor final : public weft::Executor {
       const weft::Index begin = std::max<weft::Index>(0, end - slice);
       std::memset(scratch, 0xff, static_cast<std::size_t>(bytes));
       std::memset(scratch + bytes, 0x77, guard);
-      stage.run(slots, sizes, begin, end, bytes > 0 ? scratch : nullptr);
+      run_units(stage, slots, sizes, begin, end, bytes > 0 ? scratch : nullptr);
       for (weft::Index k = 0; k < guard; ++k) WEFT_ASSERT(scratch[bytes + k] == std::byte{0x77}, "scratch overrun by stage ", stage.name);
       end = begin;
       slice = slice == 1 ? 3 : 1;
@@ -272,7 +273,9 @@ inline std::string check_compiled(const weft::Graph& graph, const std::vector<we
     auto executor = std::make_shared<SwitchExecutor>();
     const int lanes = random.chance(70) ? 0 : random.pick<int>({4, 8});
     const weft::Index cache_bytes = random.chance(80) ? weft::Index{1} << 30 : 1;   // 1: stores past the caches
-    const weft::Function f = compile(graph, {.threads = 2, .lanes = lanes, .executor = executor, .cache_bytes = cache_bytes, .verify = true, .trace = ""});
+    weft::Machine machine = weft::this_machine();
+    if (random.chance(40)) machine.second_level_bytes = 256;                         // nests slide
+    const weft::Function f = compile_for(machine, graph, {.threads = 2, .lanes = lanes, .executor = executor, .cache_bytes = cache_bytes, .verify = true, .trace = ""});
     const weft::Graph& last = f.final_graph(inputs);
     if (const std::string text = check_text(last); !text.empty()) return "final graph: " + text;
     const std::vector<weft::Array> expected = interpret(last, last.outputs, last.inputs, inputs);

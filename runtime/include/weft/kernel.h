@@ -6,7 +6,7 @@
 // axis writes one partial result per unit to an array, and a following stage with a single unit folds those partials
 // in a fixed tree. Results are therefore the same bits for any number of threads.
 //
-//   K1 slices of a stage are independent       K2 stages run in order
+//   K1 slices of a stage are independent       K2 stages run in order, or slide (slide.h)
 //   K3 what a unit covers depends on extents only   K4 `code` keeps the machine code alive
 //
 // Immutable after construction; safe to run from several threads at once with different slots and scratch.
@@ -31,14 +31,20 @@ namespace weft {
 // scratch: `Stage::scratch` bytes private to the calling thread, 64-byte aligned.
 using StageFn = void (*)(void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch);
 
+struct Slide;              // weft/slide.h
+
 struct Stage {
-  StageFn run = nullptr;
+  StageFn run = nullptr;   // null: it is a slide
   int units = -1;          // index into sizes of the number of units; -1: one unit, always serial
   int unit_work = -1;      // index into sizes of the estimated cost of a unit in nanoseconds; -1: unknown, small
   int scratch = -1;        // index into sizes of the scratch bytes a thread needs; -1: none
   std::string name;        // for reports
   Index together = 1;      // units that the code works on together: a slice that begins amid them is slower
+  std::shared_ptr<const Slide> slide;      // stages in one
 };
+
+// Units [begin, end) of the stage, on this thread. What executors call.
+void run_units(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch);
 
 struct Kernel {
   std::string name;

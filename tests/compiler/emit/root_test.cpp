@@ -4,7 +4,7 @@
 #include <random>
 
 #include "bits.h"
-#include "function/function_state.h"
+#include "function/compile_for.h"
 #include "vecmath/host_lane.h"
 #include "vecmath/root.h"
 #include "vecmath/vecmath.h"

@@ -9,7 +9,7 @@
 #include <error_text.h>
 
 #include "bits.h"
-#include "function/function_state.h"
+#include "function/compile_for.h"
 
 using namespace weft;
 

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "compiled.h"
-#include "function/function_state.h"
+#include "function/compile_for.h"
 
 using namespace weft;
 
