@@ -246,31 +246,26 @@ std::vector<const View*> arrays_of(const Call::State& call) {
 }
 
 // Nests slide unless a result lies upon an input: a strip of it would be written before a later strip reads the input beside it.
-std::vector<std::optional<Slide>> slides_of(const Call::State& call, const Bindings& bindings) {
-  std::vector<std::optional<Slide>> slides;
-  for (const SlidePlan& plan : call.variant->slides) {
-    const bool overlaps = std::any_of(call.outputs.begin(), call.outputs.end(), [&](const Array& output) {
-      return std::any_of(call.inputs.begin(), call.inputs.end(), [&](const Array& input) { return output.overlaps(input); });
-    });
-    slides.push_back(overlaps ? std::nullopt : slide_in(plan, *call.variant, bindings, call.sizes, call.function->executor->threads()));
-  }
-  return slides;
+std::shared_ptr<const SlidStages> slid_stages_of(const Call::State& call, const Bindings& bindings) {
+  if (call.variant->slides.empty()) return nullptr;
+  for (const Array& output : call.outputs)
+    for (const Array& input : call.inputs) if (output.overlaps(input)) return nullptr;
+  auto slid = slid_stages(*call.variant, bindings, call.sizes, call.function->executor->threads());
+  return slid->stages.empty() ? nullptr : slid;
 }
 
 void fill_tables(Call::State& call, const Bindings& bindings) {
   const Plan& plan = call.variant->plan;
   const std::vector<const View*> arrays = arrays_of(call);
   for (const SizeSpec& spec : plan.sizes.specs()) call.sizes.push_back(size_value(spec, arrays, bindings));
-  const auto slides = slides_of(call, bindings);
   call.stages = {call.variant, &call.variant->kernel.stages};
-  std::vector<bool> is_buffer(plan.slots.size(), false);
-  if (std::any_of(slides.begin(), slides.end(), [](const auto& slide) { return slide.has_value(); })) {
-    call.stages = std::make_shared<const std::vector<Stage>>(stages_of_call(*call.variant, slides, call.sizes));
-    for (const auto& slide : slides)
-      if (slide) for (const Slide::Buffer& buffer : slide->buffers) is_buffer[static_cast<std::size_t>(buffer.slot)] = !buffer.is_whole;
+  const auto slid = slid_stages_of(call, bindings);
+  if (slid) {
+    call.stages = {slid, &slid->stages};
+    call.sizes.insert(call.sizes.end(), slid->sizes.begin(), slid->sizes.end());
   }
   for (std::size_t k = 0; k < plan.slots.size(); ++k) {
-    if (arrays[k] || is_buffer[k]) {
+    if (arrays[k] || (slid && slid->is_buffer[k])) {
       call.slots.push_back(arrays[k] ? arrays[k]->data() : nullptr);
       continue;
     }

@@ -228,6 +228,7 @@ class Report {
         return why == Refusal::axes ? "there is no loop for its axes" : "no axis is left to be the root: one that all run along, and over which nothing is folded that is read";
       case Refusal::one_by_one: return "beside each other one of them would run one element at a time";
       case Refusal::other_product: return "of two products of matrices only one would find its vectors along the right axis";
+      case Refusal::slides: return "apart from it, nests can slide";
       case Refusal::better_root: return "one of them would lose a better root";
     }
     return "";
@@ -256,15 +257,15 @@ class Report {
     for (const SizeSpec& spec : variant_.plan.sizes.specs()) sizes.push_back(std::max(spec.at_least, value(spec.extent)));
     std::string text;
     for (const SlidePlan& plan : variant_.slides) {
-      const std::size_t last = plan.first + plan.steps.size() - 1;
+      const auto nests = [](std::size_t first, std::size_t steps) { return concat("  nests ", first, " to ", first + steps - 1); };
       double whole = 0;
       for (const SlidePlan::Buffer& buffer : plan.buffers) whole += bytes_of(buffer.node);
-      text += concat("  nests ", plan.first, " to ", last);
-      if (const auto slide = slide_in(plan, variant_, variant_.bindings, sizes, threads_))
-        text += concat(" slide: ", slide->strip, " of ", slide->units(), " units of nest ", last, " at a time, ", bytes_text(static_cast<double>(slide->buffer_bytes())), " between them for ",
-                       bytes_text(whole), "; a slice makes ", slide->lead(), " again\n");
-      else
-        text += concat(" run one after the other: ", bytes_text(whole), whole <= near_bytes(variant_.code_options.machine) ? " between them stay near\n" : " between them, of which strips would be too long\n");
+      const std::vector<CallSlide> slides = slides_in(plan, variant_, variant_.bindings, sizes, threads_);
+      for (const auto& [program, slide] : slides)
+        text += concat(nests(program, slide.steps.size()), " slide: ", slide.strip, " of ", slide.units(), " units of the last one at a time, ", bytes_text(static_cast<double>(slide.buffer_bytes())),
+                       " between them, a slice makes ", slide.lead(), " again\n");
+      if (slides.empty())
+        text += concat(nests(plan.first, plan.steps.size()), " could slide: ", bytes_text(whole), whole <= near_bytes(variant_.code_options.machine) ? " between them stay near\n" : " between them, but strips or slices are too long\n");
     }
     return text;
   }

@@ -9,6 +9,8 @@
 namespace weft {
 namespace {
 
+constexpr Index most_units_read = 64;
+
 using Use = SlidePlan::Use;
 
 // What an element of the root touches of an array: whole lines of the slowest axis that loops walk, which is the root. None: not so.
@@ -118,6 +120,11 @@ class Planner {
   bool merges(std::size_t p) const {
     return std::any_of(program(p).folds.begin(), program(p).folds.end(), [](const Fold& fold) { return fold.partial >= 0; });
   }
+  // Whether a unit reads what many units make: all of those would be one strip, as of sums of a number for each row.
+  bool reads_far(std::size_t p, std::size_t maker, NodeId node) const {
+    const Extent &made_bytes = made(maker, node)->stride, &read_bytes = (*accesses_[p].reads.at(node).front()).stride;
+    return made_bytes.is_number() && read_bytes.is_number() && read_bytes.constant() * program(p).unit > most_units_read * made_bytes.constant() * program(maker).unit;
+  }
   // Whether all that it reads of what nests from the first one on make are lines. reads_some: whether there are any.
   bool reads_lines(std::size_t p, std::size_t first, bool& reads_some) const {
     for (NodeId node : accesses_[p].touched()) {
@@ -126,7 +133,7 @@ class Planner {
       const auto reads = accesses_[p].reads.find(node);
       if (reads == accesses_[p].reads.end() || accesses_[p].others.contains(node) || accesses_[maker->second].others.contains(node)) return false;
       if (!std::all_of(reads->second.begin(), reads->second.end(), [](const auto& use) { return use.has_value(); })) return false;
-      if (!made(maker->second, node) || !can_feed(maker->second)) return false;
+      if (!made(maker->second, node) || !can_feed(maker->second) || reads_far(p, maker->second, node)) return false;
       reads_some = true;
     }
     return true;
@@ -173,6 +180,13 @@ class Planner {
 };
 
 }  // namespace
+
+std::pair<std::size_t, std::size_t> SlidePlan::readers(int buffer) const {
+  std::size_t first = steps.size(), last = 0;
+  for (std::size_t k = 0; k < steps.size(); ++k)
+    for (const Read& read : steps[k].reads) if (read.buffer == buffer) first = std::min(first, k), last = k;
+  return {first, last};
+}
 
 std::vector<SlidePlan> plan_slides(const Plan& plan) { return plan.programs.size() < 2 ? std::vector<SlidePlan>() : Planner(plan).run(); }
 

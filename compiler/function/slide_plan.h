@@ -5,7 +5,8 @@
 // share no loop for another reason. What is read along another axis, or all of it for each unit, ends what slides. Products of matrices pack an
 // operand for many rows at once: they do not slide.
 #pragma once
-#include <optional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <weft/slide.h>
@@ -40,16 +41,30 @@ struct SlidePlan {
   std::size_t first = 0;                  // program of the first step; the others follow it
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
+
+  std::pair<std::size_t, std::size_t> readers(int buffer) const;   // the first step that reads it, and the last one
 };
 
 // In the order of the programs, each of which is in one of them at most.
 std::vector<SlidePlan> plan_slides(const Plan& plan);
 
-// The steps with the numbers of a call, if they slide in it: if what they pass to each other would not stay near as it is, and does as buffers,
-// and slices for so many threads would be long beside what each makes again. sizes: of the call, by the plan's table.
-std::optional<Slide> slide_in(const SlidePlan& slide, const Variant& variant, const Bindings& bindings, const std::vector<Index>& sizes, int threads);
+struct CallSlide {
+  std::size_t program;                    // of its first step
+  Slide slide;
+};
 
-// The stages of a call: those of the variant, but those that slide are one. Adds to the sizes what that one says of itself.
-std::vector<Stage> stages_of_call(const Variant& variant, const std::vector<std::optional<Slide>>& slides, std::vector<Index>& sizes);
+// What slides in a call: nothing where all that is passed on stays near as it is, or where slices for so many threads would be short beside what each
+// makes again. Many steps slide in several parts if what all of them keep would be too much. sizes: of the call, by the plan's table.
+std::vector<CallSlide> slides_in(const SlidePlan& planned, const Variant& variant, const Bindings& bindings, const std::vector<Index>& sizes, int threads);
+
+// The stages of calls of some sizes: those of the variant, but those that slide are one.
+struct SlidStages {
+  Bindings bindings;
+  std::vector<Stage> stages;              // none: nothing slides
+  std::vector<Index> sizes;               // which follow those of the plan
+  std::vector<bool> is_buffer;            // by slot: there is no array
+};
+// Kept for calls of the same sizes. Thread-safe.
+std::shared_ptr<const SlidStages> slid_stages(const Variant& variant, const Bindings& bindings, const std::vector<Index>& sizes, int threads);
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 // One compiled variant of a Function: a schedule chosen for the strides and sizes of the call that needed it.
 #pragma once
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct Variant {
   Schedule schedule;
   Plan plan;
   std::vector<SlidePlan> slides;
+  mutable std::mutex slid_mutex;
+  mutable std::shared_ptr<const SlidStages> slid;         // of the last sizes
   StrideClasses classes;
   CodeOptions code_options;
   Kernel kernel;

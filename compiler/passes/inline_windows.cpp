@@ -77,8 +77,15 @@ Operand placed(Graph& graph, NodeId id, const AxisMap& map, const Shape& loops) 
 // Of one window: what it holds, as values over the axes of the result.
 class Inliner {
  public:
-  Inliner(Graph& graph, const std::vector<bool>& may_inline, const std::vector<int>& readers, const Node& update, NodeId window)
-      : graph_(graph), may_inline_(may_inline), readers_(readers), update_(update), window_(window), chosen_{made_in_window} {}
+  // By node of the new graph, as far as it had been rebuilt before this window.
+  struct Known {
+    std::vector<bool> may_inline;                        // one of the old, no output, and no long function of others
+    std::vector<bool> is_array;                          // an update, a reshape or a caller reads it
+    std::vector<int> readers;
+    void resize(std::size_t size) { may_inline.resize(size, false), is_array.resize(size, false), readers.resize(size, 0); }
+  };
+  Inliner(Graph& graph, Known& known, const Node& update, NodeId window)
+      : graph_(graph), known_(known), update_(update), window_(window), chosen_{made_in_window} {}
 
   // The node in place of the update, or none: nothing was added then that anything reads.
   std::optional<NodeId> run() {
@@ -91,9 +98,10 @@ class Inliner {
  private:
   using Place = std::pair<NodeId, std::string>;          // a node, and the map through which it is read
 
+  bool is_known(NodeId id) const { return id.value < known_.readers.size(); }
   bool is_op(NodeId id) const {
     const Node& node = graph_.node(id);
-    return node.kind == Kind::apply && node.mode != Mode::accumulate && id.value < may_inline_.size() && may_inline_[id.value];
+    return node.kind == Kind::apply && node.mode != Mode::accumulate && is_known(id) && known_.may_inline[id.value];
   }
   bool is_scalar(NodeId id) const { return graph_.node(id).kind == Kind::extent || (graph_.node(id).kind == Kind::constant && graph_.node(id).kept == 0); }
 
@@ -111,14 +119,14 @@ class Inliner {
     const Node& node = graph_.node(id);
     if (all_inside(map, node.shape(), update_.domain)) return node.kind != Kind::iota;
     if (goes_by_steps(map)) return false;
-    if (is_in_memory(graph_, id)) return true;
-    const bool is_shared = is_scheduled(node) && id.value < readers_.size() && readers_[id.value] > 1 && size_of(node.dtype) <= size_of(update_.dtype);
+    if (is_in_memory(graph_, id) || (is_known(id) && known_.is_array[id.value])) return true;
+    const bool is_shared = is_scheduled(node) && is_known(id) && known_.readers[id.value] > 1 && size_of(node.dtype) <= size_of(update_.dtype);
     if (!is_shared || (chosen_.stored.value != NodeId().value && chosen_.stored != id)) return false;
     chosen_.stored = id;
     return true;
   }
   bool can_make_operands(NodeId id, const AxisMap& map) {
-    if (readers_[id.value] > 1) chosen_.budget = std::min(chosen_.budget, made_again_in_window);
+    if (known_.readers[id.value] > 1) chosen_.budget = std::min(chosen_.budget, made_again_in_window);
     if ((chosen_.budget -= op_cost(graph_.node(id).op)) < 0) return false;
     for (int k = 0; k < graph_.arity(id); ++k)
       if (!can_make(graph_.operand(id, k), compose(graph_.map(id, k), map))) return false;
@@ -128,7 +136,11 @@ class Inliner {
   Operand make(NodeId id, const AxisMap& map) {
     if (is_scalar(id)) return Operand{id, {}};
     const Place place{id, key_of(map)};
-    if (!is_op(id) || chosen_.kept.contains(place)) return placed(graph_, id, map, update_.domain);
+    if (!is_op(id) || chosen_.kept.contains(place)) {
+      const Operand there = placed(graph_, id, map, update_.domain);
+      if (there.node != id && is_known(id)) known_.is_array[id.value] = is_scheduled(graph_.node(id));
+      return there;
+    }
     auto [made, fresh] = made_.emplace(place, NodeId{});
     if (fresh) {
       const Node node = graph_.node(id);
@@ -167,8 +179,7 @@ class Inliner {
   }
 
   Graph& graph_;
-  const std::vector<bool>& may_inline_;                  // by node of the new graph, as far as it had been rebuilt before this window
-  const std::vector<int>& readers_;                      // likewise
+  Known& known_;
   const Node& update_;
   const NodeId window_;
   struct Choice {
@@ -180,10 +191,17 @@ class Inliner {
   std::map<Place, NodeId> made_;
 };
 
-// Whether it is an update that its readers can do without: of memory, and they are ops, some of which take it at other indices.
-bool is_read_through(const Graph& graph, NodeId id) {
+// Whether it is an update that its readers can do without: of memory, or of a value that others read too and that will be an array, and
+// they are ops, some of which take it at other indices.
+bool is_read_through(const Graph& graph, NodeId id, const std::vector<bool>& is_output) {
   const Node& node = graph.node(id);
-  if (node.kind != Kind::update || !is_in_memory(graph, graph.operand(id, 0))) return false;
+  if (node.kind != Kind::update) return false;
+  const NodeId window = graph.operand(id, 0);
+  const auto is_read_by_others = [&] {
+    const std::vector<NodeId> users = graph.users(window);
+    return is_output[window.value] || std::any_of(users.begin(), users.end(), [&](NodeId user) { return user != id; });
+  };
+  if (!is_in_memory(graph, window) && !(is_scheduled(graph.node(window)) && is_read_by_others())) return false;
   const auto& places = std::get<AxisMap>(node.payload);
   if (goes_by_steps(places) || has_fixed(places)) return false;
   bool elsewhere = false;
@@ -205,7 +223,7 @@ bool is_read_through(const Graph& graph, NodeId id) {
 Graph read_through_windows(const Graph& graph) {
   const std::vector<bool> is_output = output_marks(graph);
   std::vector<bool> is_through(graph.size(), false);
-  for (std::size_t k = 0; k < graph.size(); ++k) is_through[k] = !is_output[k] && is_read_through(graph, id_of(k));
+  for (std::size_t k = 0; k < graph.size(); ++k) is_through[k] = !is_output[k] && is_read_through(graph, id_of(k), is_output);
   const bool changed = std::find(is_through.begin(), is_through.end(), true) != is_through.end();
   Rebuild rebuild(graph);
   rebuild.each([&](NodeId id, std::vector<Operand> operands) {
@@ -226,26 +244,25 @@ Graph inline_windows(const Graph& graph) {
   bool updates = false, changed = false;
   for (std::size_t k = 0; k < graph.size(); ++k) updates |= graph.node(id_of(k)).kind == Kind::update;
   Rebuild rebuild(graph);
-  std::vector<bool> may_inline;                          // by node of the new graph: one of the old, no output, and no long function of others
-  std::vector<int> readers;                              // likewise
+  Inliner::Known known;
   rebuild.each([&](NodeId id, std::vector<Operand> operands) {
     const Node& node = graph.node(id);
     if (!updates) return rebuild.to.add(node, std::move(operands));
-    may_inline.resize(rebuild.to.size(), false);
-    readers.resize(rebuild.to.size(), 0);
+    known.resize(rebuild.to.size());
     if (node.kind == Kind::update) {
-      Inliner inliner(rebuild.to, may_inline, readers, node, operands[0].node);
-      if (const std::optional<NodeId> made = inliner.run()) {
+      if (const std::optional<NodeId> made = Inliner(rebuild.to, known, node, operands[0].node).run()) {
         changed = true;
         return *made;
       }
     }
     const NodeId now = rebuild.to.add(node, std::move(operands));
-    may_inline.resize(rebuild.to.size(), false);
-    readers.resize(rebuild.to.size(), 0);
+    known.resize(rebuild.to.size());
     const std::vector<NodeId> users = graph.users(id);
-    readers[now.value] = static_cast<int>(std::set<NodeId>(users.begin(), users.end()).size());
-    may_inline[now.value] = node.kind == Kind::apply && !is_output[id.value] && (op_cost(node.op) < long_function || readers[now.value] == 1);
+    known.readers[now.value] = static_cast<int>(std::set<NodeId>(users.begin(), users.end()).size());
+    known.may_inline[now.value] = node.kind == Kind::apply && !is_output[id.value] && (op_cost(node.op) < long_function || known.readers[now.value] == 1);
+    known.is_array[now.value] = is_scheduled(node) && (is_output[id.value] || std::any_of(users.begin(), users.end(), [&](NodeId user) {
+      return graph.node(user).kind == Kind::update || graph.node(user).kind == Kind::reshape;
+    }));
     return now;
   });
   return changed ? merge_duplicates(drop_dead(rebuild.finish())) : rebuild.finish();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "../../graph/passes/rebuild.h"
 #include "drafts.h"
@@ -16,7 +17,7 @@ constexpr double dear = std::numeric_limits<double>::infinity();       // more t
 class Recompute {
  public:
   Recompute(const Graph& graph, const Hints& hints, std::vector<Nest>& nests)
-      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), asks_index_(graph.size(), false), fetches_(graph.size(), 0), reads_(nests.size()) {
+      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), asks_index_(graph.size(), false), fetches_(graph.size(), 0), reads_(nests.size()), wanted_(nests.size()) {
     for (std::size_t k = 0; k < graph.size(); ++k) asks_index_[k] = asks_index(id_of(k));
     for (std::size_t n = 0; n < nests.size(); ++n) {
       for (const Placed& placed : nests[n].nodes) {
@@ -24,6 +25,17 @@ class Recompute {
         placed_[{placed.node, n}] = placed.axes;
       }
       for (const Placed& placed : nests[n].nodes) count_fetches(placed.node, n, 1);
+    }
+    for (std::size_t n = 0; n < nests.size(); ++n) {
+      std::set<NodeId> foreign;
+      for (const Placed& placed : nests[n].nodes)
+        for (int k = 0; k < graph.arity(placed.node); ++k)
+          if (const NodeId operand = graph.operand(placed.node, k); !placed_.contains({operand, n})) foreign.insert(operand);
+      for (NodeId value : foreign) {
+        std::set<NodeId> arrays;
+        find_arrays(value, n, 3, arrays);
+        for (NodeId array : arrays) ++wanted_[n][array];
+      }
     }
   }
 
@@ -42,9 +54,26 @@ class Recompute {
     return count;
   }
   MemoryCost cost_of_array(NodeId id) const { return memory_cost(hints_.machine, elements(id) * static_cast<double>(size_of(graph_.node(id).dtype))); }
+  // Ops, and what an update writes: that is a load from where its window lies.
   bool is_simple(NodeId id) const {
     const Node& node = graph_.node(id);
-    return node.kind == Kind::apply && node.mode != Mode::accumulate && !is_output_[id.value];
+    return (node.kind == Kind::update || (node.kind == Kind::apply && node.mode != Mode::accumulate)) && !is_output_[id.value];
+  }
+
+  // What it would take from memory to make a value that a nest reads.
+  void find_arrays(NodeId id, std::size_t nest, int depth, std::set<NodeId>& arrays) const {
+    if (placed_.contains({id, nest}) || graph_.node(id).rank() == 0) return;
+    if (!is_simple(id) || depth == 0) {
+      arrays.insert(id);
+      return;
+    }
+    const int left = graph_.node(id).kind == Kind::update ? 0 : depth - 1;        // its window is an array
+    for (int k = 0; k < graph_.arity(id); ++k) find_arrays(graph_.operand(id, k), nest, left, arrays);
+  }
+  // Values that a nest reads share what each would take from an array: nine windows of one array are read once from memory.
+  double times_wanted(NodeId array, std::size_t nest) const {
+    const auto wanted = wanted_[nest].find(array);
+    return wanted == wanted_[nest].end() ? 1 : wanted->second;
   }
 
   // What an operand costs in a nest, for each 64 bytes of its reader: read, or made again if that is less.
@@ -53,7 +82,7 @@ class Recompute {
     const Node& node = graph_.node(id);
     if (node.kind == Kind::extent || node.kind == Kind::iota || (node.kind == Kind::constant && node.kept == 0)) return 1;
     const double share = std::min(1.0, elements(id) / of_elements);
-    const double read = share * (reads_[nest].contains(id) ? 1 : cost_of_array(id).read);
+    const double read = share * (reads_[nest].contains(id) ? 1 : std::max(1.0, cost_of_array(id).read / times_wanted(id, nest)));
     if (!is_simple(id)) return read;
     const double from_memory = read + (is_stored(id) ? 0 : share * cost_of_array(id).write);
     return std::min(from_memory, share * cost_of_node(id, nest, depth - 1, from_memory / share));
@@ -147,6 +176,7 @@ class Recompute {
   std::vector<bool> is_output_, asks_index_;
   std::vector<int> fetches_;                           // by node: how often a nest that does not make it reads it
   std::vector<std::set<NodeId>> reads_;                // by nest: arrays and values that are at hand
+  std::vector<std::unordered_map<NodeId, int>> wanted_;   // by nest
   std::map<std::pair<NodeId, std::size_t>, std::vector<int>> placed_;
   std::vector<Again> compared_;
 };

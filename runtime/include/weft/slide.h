@@ -39,6 +39,7 @@ struct Slide {
   std::vector<Step> steps;                // the last one is whole: strips and slices are of its units
   std::vector<Buffer> buffers;
   Index strip = 1;
+  Index lead_strips = 0;                  // that a slice begins with: they make what its first strip reads
   Index slots = 0;                        // of the call
   Index stage_scratch = 0;                // the most that a stage needs
 
