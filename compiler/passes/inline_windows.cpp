@@ -191,17 +191,14 @@ class Inliner {
   std::map<Place, NodeId> made_;
 };
 
-// Whether it is an update that its readers can do without: of memory, or of a value that others read too and that will be an array, and
-// they are ops, some of which take it at other indices.
-bool is_read_through(const Graph& graph, NodeId id, const std::vector<bool>& is_output) {
+bool is_read_by_others(const Graph& graph, NodeId id, NodeId reader) {
+  const std::vector<NodeId> users = graph.users(id);
+  return std::any_of(users.begin(), users.end(), [&](NodeId user) { return user != reader; });
+}
+
+// Whether it is an update that its readers can do without: they are ops, some of which take it at other indices.
+bool is_read_through(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  if (node.kind != Kind::update) return false;
-  const NodeId window = graph.operand(id, 0);
-  const auto is_read_by_others = [&] {
-    const std::vector<NodeId> users = graph.users(window);
-    return is_output[window.value] || std::any_of(users.begin(), users.end(), [&](NodeId user) { return user != id; });
-  };
-  if (!is_in_memory(graph, window) && !(is_scheduled(graph.node(window)) && is_read_by_others())) return false;
   const auto& places = std::get<AxisMap>(node.payload);
   if (goes_by_steps(places) || has_fixed(places)) return false;
   bool elsewhere = false;
@@ -220,10 +217,13 @@ bool is_read_through(const Graph& graph, NodeId id, const std::vector<bool>& is_
 
 }  // namespace
 
-Graph read_through_windows(const Graph& graph) {
+namespace {
+
+template <class Lies> Graph read_through(const Graph& graph, Lies lies) {
   const std::vector<bool> is_output = output_marks(graph);
   std::vector<bool> is_through(graph.size(), false);
-  for (std::size_t k = 0; k < graph.size(); ++k) is_through[k] = !is_output[k] && is_read_through(graph, id_of(k), is_output);
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    is_through[k] = graph.node(id_of(k)).kind == Kind::update && !is_output[k] && lies(id_of(k), graph.operand(id_of(k), 0)) && is_read_through(graph, id_of(k));
   const bool changed = std::find(is_through.begin(), is_through.end(), true) != is_through.end();
   Rebuild rebuild(graph);
   rebuild.each([&](NodeId id, std::vector<Operand> operands) {
@@ -237,6 +237,19 @@ Graph read_through_windows(const Graph& graph) {
     return rebuild.to.add(graph.node(id), std::move(operands));
   });
   return changed ? merge_duplicates(drop_dead(rebuild.finish())) : rebuild.finish();
+}
+
+}  // namespace
+
+// A value that others read too is no cheaper where the update writes it.
+Graph read_through_windows(const Graph& graph) {
+  return read_through(graph, [&](NodeId update, NodeId window) {
+    return is_in_memory(graph, window) || (is_scheduled(graph.node(window)) && is_read_by_others(graph, window, update));
+  });
+}
+
+Graph read_through_values(const Graph& graph) {
+  return read_through(graph, [&](NodeId, NodeId window) { return is_scheduled(graph.node(window)); });
 }
 
 Graph inline_windows(const Graph& graph) {

@@ -27,6 +27,7 @@ constexpr GraphPass passes[] = {
     {"split_folds", split_folds, "folds over several axes become folds over one axis each"},
     {"read_through_windows", read_through_windows, "slices of what an update writes read its window"},
     {"inline_windows", inline_windows, "cheap values that an update writes are made where it writes them"},
+    {"read_through_values", read_through_values, "slices of dear values that an update writes read these"},
     {"narrow", narrow, "values that are read in part are made in that part"},
     {"store_windows", store_windows, "what an update writes lies in memory"},
     {"store_reshapes", store_reshapes, "what a reshape names lies in memory, row-major"},

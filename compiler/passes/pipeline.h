@@ -24,6 +24,8 @@ Graph widen_folds(const Graph& graph);          // widen_folds.cpp
 Graph split_folds(const Graph& graph);          // split_folds.cpp
 // A slice of what an update writes from memory reads that memory itself, and zero beside it: stencils over a padded array need no such array.
 Graph read_through_windows(const Graph& graph); // inline_windows.cpp
+// .. and so does one of a value that is not made where the update writes it: it is an array of its own, and the update none.
+Graph read_through_values(const Graph& graph);  // inline_windows.cpp
 // Cheap values that an update writes are made where it writes them, from what its window reads of memory.
 Graph inline_windows(const Graph& graph);       // inline_windows.cpp
 // Values of which every reader takes the same part are made in that part only.

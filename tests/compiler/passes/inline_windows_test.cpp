@@ -88,6 +88,36 @@ TEST_CASE("slices of a padded array read the array") {
         "  %2: f32[i:n] = add(%0[i], %1[i])\n}\n");
 }
 
+TEST_CASE("slices of a padded value read the value, where others read it too, and where it is not made in the window") {
+  const auto stencil = [](const char* value, const char* result) {
+    return concat("graph g(%x: f32[n]) -> (%2", result, ") {\n%0: f32[i:n] = ", value, "(%x[i])\n%1: f32[n+2] = update(%0[i]) at [i+1]\n%2: f32[i:n] = add(%1[i+0], %1[i+2])\n%3: f32[i:n] = negative(%0[i])\n}");
+  };
+  const std::string after = "  %0: f32[i:n] = exp(%x[i])\n"
+                            "  %1: f32[n] = update(%0[i]) within [i+1]\n"
+                            "  %2: f32[n] = update(%0[i]) within [i-1]\n"
+                            "  %3: f32[i:n] = add(%1[i], %2[i])\n";
+  CHECK(text_after(read_through_windows, stencil("exp", ", %3")) == "graph g(%x: f32[n]) -> (%3, %4) {\n" + after + "  %4: f32[i:n] = negative(%0[i])\n}\n");
+  CHECK(text_after(read_through_values, stencil("exp", "")) == "graph g(%x: f32[n]) -> (%3) {\n" + after + "}\n");
+}
+
+TEST_CASE("what is an array in any case is read by a window of something made of it and of one more value") {
+  // %0 is one, since an update reads it; %2 is stored instead of the windows of %4 and %6.
+  const char* text = "graph g(%x: f32[n]) -> (%1, %9) {\n%0: f32[i:n] = exp(%x[i])\n%1: f32[n+9] = update(%0[i]) at [i+4]\n%2: f32[i:n] = tanh(%x[i])\n"
+                     "%3: bool[i:n] = greater(%0[i], 0.5)\n%4: f32[i:n] = where(%3[i], %2[i], 0)\n%5: f32[n+1] = update(%4[i]) at [i+1]\n"
+                     "%6: f32[i:n] = multiply(%2[i], 3)\n%7: f32[i:n] = where(%3[i], %6[i], 0)\n%8: f32[n+1] = update(%7[i]) at [i]\n%9: f32[i:n+1] = add(%5[i], %8[i])\n}";
+  const std::string after = text_after(inline_windows, text);
+  CHECK(after.find("where") != std::string::npos);
+  std::size_t updates = 0, of_arrays = 0;
+  for (std::size_t at = after.find("update("); at != std::string::npos; at = after.find("update(", at + 1)) {
+    ++updates;
+    const std::string operand = after.substr(at + 7, after.find('[', at) - at - 7), line = "  " + operand + ": f32[i:n] = ";
+    of_arrays += after.find(line + "exp") != std::string::npos || after.find(line + "tanh") != std::string::npos;
+  }
+  CHECK(updates >= 4);
+  CHECK(of_arrays == updates);
+  for (const Dims& shape : {Dims{40}, Dims{7}}) same_bits_after(inline_windows, parse(text), {special(f32, shape, 1)});
+}
+
 TEST_CASE("an update that is a result, is folded, or is read as it lies only, stays") {
   const char* texts[] = {
       "graph g(%x: f32[n]) -> (%0, %1) {\n  %0: f32[n+2] = update(%x[i]) at [i+1]\n  %1: f32[i:n] = add(%0[i+0], %0[i+2])\n}\n",

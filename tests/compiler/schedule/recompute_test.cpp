@@ -91,3 +91,21 @@ TEST_CASE("the gradient of a stencil over a padded array needs one array between
   CHECK(sizes.temporary_bytes <= 200 * 300 * 4 + 64);
   check_call(compile(grad(sum(square(y)), {x, w}), {x, w}, checked()), {uniform(f32, {30, 200}, 1), uniform(f32, {9}, 2)});
 }
+
+TEST_CASE("a nest makes the windows that it reads, and what is cheap of them: the gradient of two stencils and a relu has an array for each step") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const auto stencil = [](const Expr& of) {
+    const Expr padded = pad(of, {{1, 1}, {1, 1}});
+    const Slice at[] = {Slice{{}, -2}, Slice{1, -1}, Slice{2, {}}};
+    Expr y = padded.slice({at[0], at[0]});
+    for (int k = 1; k < 9; ++k) y = y + padded.slice({at[k / 3], at[k % 3]}) * (0.1f * static_cast<float>(k));
+    return y;
+  };
+  const std::vector<Expr> gradient = grad(sum(square(stencil(relu(stencil(x))))), {x});
+  for (const Dims& shape : {Dims{100, 120}, Dims{90, 600}}) {
+    const Sizes sizes = sizes_of(gradient, {x}, {shape});
+    CHECK(sizes.temporary_bytes < 7 * shape[0] * shape[1] * 4);
+  }
+  check_call(compile(gradient, {x}, checked()), {uniform(f32, {30, 50}, 1)});
+}
