@@ -27,13 +27,14 @@ void KernelEmitter::fetch_beside(const LaneAccess& access, DType dtype, Value* f
   if (access.next_row && apart > 0 && (access.next_steps >> step & 1u) != 0) fetch_lines(first, access.next_row, lane_count * apart * static_cast<Index>(size_of(dtype)), access.next_is_near);
 }
 
-// How far the second load is ahead of the first one along an axis, which both walk through the same dimension of one array; 0 where one cannot tell.
+// By how many elements of an axis the second load is ahead of the first one, if both walk through one dimension of an array along it, and the first comes
+// to where the second is; else 0.
 static Index lead_along(const Load& load, const Load& other, int axis) {
   for (std::size_t d = 0; d < load.at.size() && d < other.at.size() && load.buffer == other.buffer; ++d) {
     const Subscript &own = load.at[d], &ahead = other.at[d];
     if (own.axis != axis || ahead.axis != axis || own.step != ahead.step || own.period != ahead.period) continue;
     const Extent apart = ahead.start - own.start;
-    return apart.is_number() ? apart.constant() * (own.step < 0 ? -1 : 1) : 0;
+    return apart.is_number() && apart.constant() % own.step == 0 ? apart.constant() / own.step : 0;
   }
   return 0;
 }
@@ -176,44 +177,11 @@ bool KernelEmitter::folds_from_memory(const Loop& loop) const {
   return bytes > machine_.fetch_bytes;
 }
 
-// Whether another load of the loop reads first what this one does: further on along a loop outside, or in the same lines.
-bool KernelEmitter::trails(const Loop& loop, const Load& load) {
-  bool is_before = true;                        // the other stands there
-  for (const Item& item : loop.body) {
-    const auto* other = std::get_if<Load>(&item);
-    if (other == &load) is_before = false;
-    if (!other || other == &load || other->guarded || other->buffer != load.buffer) continue;
-    bool further = false, same = true;
-    for (std::size_t d = 0; d < load.at.size(); ++d) {
-      const Subscript &own = load.at[d], &ahead = other->at[d];
-      if (own.axis == loop.var.axis && ahead.axis == loop.var.axis && own.step == ahead.step) continue;
-      const Index lead = own.axis < 0 ? 0 : lead_along(load, *other, own.axis);
-      further |= lead > 0;
-      same &= lead >= 0 && (lead > 0 || own == ahead);
-    }
-    if (same && (further || is_before)) return true;
-  }
-  return false;
-}
-
-// Whether it reads neighbours in an array that the caches do not hold: loads that cross lines wait twice, for the second level too. Sums of three columns, 2160 x 3840 floats: .27
-// ns an element, fetched ahead .20; of three rows, within two columns, .30 and .26 (Zen 5). Folds over them gain nothing.
-bool KernelEmitter::reads_neighbours_from_memory(const Loop& loop) const {
-  return loop.folds.empty() && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
-    const auto* load = std::get_if<Load>(&item);
-    return load && !load->guarded && program_.buffers[static_cast<std::size_t>(load->buffer)].place == Place::argument && bytes_of_array(*load) > machine_.stream_bytes && trails(loop, *load);
-  });
-}
-
-// Beside stores past the caches, in large folds and in stencils the processor's own fetching of what is read falls behind.
+// Beside stores past the caches, and in large folds, the processor's own fetching of what is read falls behind.
 void KernelEmitter::fetch_ahead(const Loop& loop) {
-  const bool neighbours = reads_neighbours_from_memory(loop);
   for (const Item& item : loop.body)
-    if (auto* load = std::get_if<Load>(&item); load && reads_on(loop, *load) && !trails(loop, *load))
-      if (auto found = accesses_.find(&item); found != accesses_.end() && !found->second.next_row) {
-        found->second.next_row = number(bytes_ahead);
-        found->second.next_is_near = neighbours;
-      }
+    if (auto* load = std::get_if<Load>(&item); load && reads_on(loop, *load))
+      if (auto found = accesses_.find(&item); found != accesses_.end() && !found->second.next_row) found->second.next_row = number(bytes_ahead);
 }
 
 }  // namespace weft

@@ -281,8 +281,6 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   bool reads_on(const Loop& loop, const Load& load) const;
   bool folds_from_memory(const Loop& loop) const;
   void fetch_ahead(const Loop& loop);
-  static bool trails(const Loop& loop, const Load& load);
-  bool reads_neighbours_from_memory(const Loop& loop) const;
   void finish_streams();
 
   // emit_fold.cpp: what happens around folded loops

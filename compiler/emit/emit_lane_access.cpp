@@ -163,7 +163,7 @@ void KernelEmitter::open_accesses(const Loop& loop) {
       accesses_[&item] = access;
     }
   }
-  if (past_caches || folds_from_memory(loop) || reads_neighbours_from_memory(loop)) fetch_ahead(loop);
+  if (past_caches || folds_from_memory(loop)) fetch_ahead(loop);
 }
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,43 @@ Exprs with_gradient(const Expr& y, const Expr& weights, const Exprs& of) {
 }
 Expr transformed(const Expr& points, const Expr& matrix) { return sum(expand_dims(points, 1) * matrix, 2); }
 
+// Sums of neighbours times weights along an axis, as far as all of them are there.
+Expr along(const Expr& x, std::size_t axis, const std::vector<float>& weights) {
+  Expr result;
+  const auto count = static_cast<Index>(weights.size());
+  for (Index k = 0; k < count; ++k) {
+    std::vector<Slice> at(axis + 1);
+    at[axis] = Slice(k, k + 1 < count ? std::optional<Index>(k + 1 - count) : std::nullopt);
+    const Expr term = x.slice(at) * weights[static_cast<std::size_t>(k)];
+    result = result ? result + term : term;
+  }
+  return result;
+}
+Expr padded(const Expr& x, Index by) { return pad(x, {{by, by}, {by, by}}); }
+Expr heat_step(const Expr& u) {
+  const Expr p = padded(u, 1);
+  const Slice before{{}, -2}, at{1, -1}, behind{2, {}};
+  return u + 0.1f * (p.slice({before, at}) + p.slice({behind, at}) + p.slice({at, before}) + p.slice({at, behind}) - 4.0f * u);
+}
+Expr mean_5x5(const Expr& x) { return along(along(padded(x, 2), 1, {1, 1, 1, 1, 1}), 0, {1, 1, 1, 1, 1}) * 0.04f; }
+Expr filter_3x3(const Expr& x) {
+  Expr result;
+  for (Index row = 0; row < 3; ++row) {
+    const Expr part = padded(x, 1).slice({Slice(row, row < 2 ? std::optional<Index>(row - 2) : std::nullopt)});
+    const Expr sum = along(part, 1, {0.1f + static_cast<float>(row), 0.2f, 0.3f});
+    result = result ? result + sum : sum;
+  }
+  return result;
+}
+Expr corners(const Expr& x) {
+  const Expr across = along(along(x, 0, {1, 2, 1}), 1, {-1, 0.5f, 1}), down = along(along(x, 1, {1, 2, 1}), 0, {-1, 0.5f, 1});
+  const auto box = [](const Expr& of) { return along(along(of, 1, {1, 1, 1}), 0, {1, 1, 1}); };
+  const Expr xx = box(across * across), yy = box(down * down), xy = box(across * down), trace = xx + yy;
+  return xx * yy - xy * xy - 0.04f * trace * trace;
+}
+
 std::vector<Task> tasks() {
-  const Input image{{height, width, 3}}, bytes{{height, width, 3}, u8}, matrix{{rows, columns}};
+  const Input image{{height, width, 3}}, bytes{{height, width, 3}, u8}, matrix{{rows, columns}}, large{{2160, 3840}};
   return {
       {"planes to pixels", {{{3, height, width}}}, [](const Exprs& x) { return Exprs{permute_dims(x[0], {1, 2, 0}) * 2}; }},
       {"pixels to planes", {image}, [](const Exprs& x) { return Exprs{permute_dims(x[0], {2, 0, 1}) * 2}; }},
@@ -102,6 +138,24 @@ std::vector<Task> tasks() {
          const auto along = [](const Expr& of, const auto& part) { return part(of, Slice{{}, -2}) + part(of, Slice{1, -1}) * 2 + part(of, Slice{2, {}}); };
          const Expr across = along(x[0], [](const Expr& of, const Slice& s) { return of.slice({{}, s}); });
          return Exprs{along(across, [](const Expr& of, const Slice& s) { return of.slice({s}); })};
+       }},
+      {"ten steps of heat", {{{height, width}}},
+       [](const Exprs& x) {
+         Expr u = x[0];
+         for (int step = 0; step < 10; ++step) u = heat_step(u);
+         return Exprs{u};
+       }},
+      {"four steps of heat, 2160 x 3840", {large}, [](const Exprs& x) { return Exprs{heat_step(heat_step(heat_step(heat_step(x[0]))))}; }},
+      {"corners (Harris), 2160 x 3840", {large}, [](const Exprs& x) { return Exprs{corners(x[0])}; }},
+      {"local contrast 5 x 5, 2160 x 3840", {large},
+       [](const Exprs& x) {
+         const Expr mean = mean_5x5(x[0]);
+         return Exprs{(x[0] - mean) / sqrt(mean_5x5(x[0] * x[0]) - mean * mean + 1e-3f)};
+       }},
+      {"two 3 x 3 filters with a relu, loss and gradient", {{{height, width}}},
+       [](const Exprs& x) {
+         const Expr loss = sum(square(filter_3x3(relu(filter_3x3(x[0])))));
+         return Exprs{loss, grad(loss, {x[0]})[0]};
        }},
       {"silu and gradient", {matrix, matrix}, [](const Exprs& x) { return with_gradient(silu(x[0]), x[1], {x[0]}); }},
       {"softmax and gradient", {matrix, matrix}, [](const Exprs& x) { return with_gradient(softmax(x[0], 1), x[1], {x[0]}); }},

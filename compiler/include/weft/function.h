@@ -76,7 +76,7 @@ class Function {
   std::string assembly() const;
   // What was decided for each nest of loops, and why: for each axis its cost as the vector axis and what speaks against it as the root,
   // blocks, merged axes, memory, rows, the code of each vector loop, threads; values that several nests read, made again or arrays;
-  // which nests are apart by which rule; stores past the caches; where compile time went. Lines and numbers may change.
+  // which nests are apart by which rule, and which slide; stores past the caches; where compile time went. Lines and numbers may change.
   std::string report() const;
   // What the loops compute: the oracle interprets this. Where a call decides how axes repeat, what every call starts from; and
   // what the loops of a call with these inputs compute (throws as that call does).
