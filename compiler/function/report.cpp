@@ -261,7 +261,7 @@ class Report {
       double whole = 0;
       for (const SlidePlan::Buffer& buffer : plan.buffers) whole += bytes_of(buffer.node);
       const std::vector<CallSlide> slides = slides_in(plan, variant_, variant_.bindings, sizes, threads_);
-      for (const auto& [program, slide] : slides)
+      for (const auto& [program, first, last, slide] : slides)
         text += concat(nests(program, slide.steps.size()), " slide: ", slide.strip, " of ", slide.units(), " units of the last one at a time, ", bytes_text(static_cast<double>(slide.buffer_bytes())),
                        " between them, a slice makes ", slide.lead(), " again\n");
       if (slides.empty())

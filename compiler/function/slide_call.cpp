@@ -16,12 +16,6 @@ Slide::Use numbers(const SlidePlan::Use& use, const Bindings& bindings) {
   return {use.stride.evaluate(bindings), use.first.evaluate(bindings), use.beyond.evaluate(bindings)};
 }
 
-// Where the stage of a program stands.
-std::size_t stage_of(const Plan& plan, std::size_t program) {
-  const auto stage = std::find_if(plan.stages.begin(), plan.stages.end(), [&](const StagePlan& s) { return s.name == plan.programs[program].name; });
-  return static_cast<std::size_t>(stage - plan.stages.begin());
-}
-
 struct Numbers {
   const SlidePlan& planned;
   const Variant& variant;
@@ -39,17 +33,16 @@ Slide slide_of(const Numbers& call, std::size_t from, std::size_t to) {
   for (std::size_t k = from; k < to; ++k) {
     const SlidePlan::Step& step = planned.steps[k];
     const Program& program = variant.plan.programs[planned.first + k];
-    const Stage& stage = variant.kernel.stages[stage_of(variant.plan, planned.first + k)];
+    const Stage& stage = variant.kernel.stages[step.stage];
     Slide::Step here{stage, program.axes[static_cast<std::size_t>(program.root.var.axis)].extent.evaluate(bindings), program.unit, sizes[static_cast<std::size_t>(stage.units)], {}, {},
                      step.is_whole};
     for (const auto& [buffer, use] : step.reads)
       if (const int number = numbers_here[static_cast<std::size_t>(buffer)]; number >= 0) here.reads.push_back({number, numbers(use, bindings)});
     for (int number : step.makes) {
       const SlidePlan::Buffer& made = planned.buffers[static_cast<std::size_t>(number)];
-      const auto [first, last] = planned.readers(number);
-      const bool is_whole = made.is_whole || last >= to;
+      const bool is_whole = made.is_whole || made.last_reader >= to;
       here.is_whole |= is_whole;
-      if (first >= to) continue;
+      if (made.first_reader >= to) continue;
       here.makes.push_back(numbers_here[static_cast<std::size_t>(number)] = static_cast<int>(slide.buffers.size()));
       slide.buffers.push_back({variant.plan.slot_numbers.at({made.node, false}), numbers(made.made, bindings), is_whole});
     }
@@ -59,7 +52,8 @@ Slide slide_of(const Numbers& call, std::size_t from, std::size_t to) {
   return slide;
 }
 
-// The most units of a strip with which what is kept stays near. A strip makes no less than it moves: that may take half of the second level.
+// The most units of a strip with which what is kept stays near. A strip makes no less than it moves, which is when twice its units keep half as much
+// more: for that it may keep up to `most`.
 bool choose_strip(Slide& slide, const Machine& machine, double most) {
   const auto kept = [&](Index strip) {
     slide.set_strip(strip);
@@ -91,7 +85,7 @@ std::optional<std::vector<CallSlide>> in_parts(const Numbers& call, std::size_t 
     Slide slide = slide_of(call, from, to);
     if (slide.buffers.empty()) continue;
     if (!choose_strip(slide, call.machine(), most) || (threads > 1 && slide.units() < threads * slice_of(slide))) return {};
-    slides.push_back({call.planned.first + from, std::move(slide)});
+    slides.push_back({call.planned.first + from, call.planned.steps[from].stage, call.planned.steps[to - 1].stage, std::move(slide)});
   }
   return slides;
 }
@@ -119,8 +113,7 @@ SlidStages make_slid_stages(const Variant& variant, const std::vector<CallSlide>
     return static_cast<int>(sizes.size() + slid.sizes.size()) - 1;
   };
   std::size_t next = 0;                   // stage of the variant
-  for (const auto& [program, slide] : slides) {
-    const std::size_t first = stage_of(variant.plan, program), last = stage_of(variant.plan, program + slide.steps.size() - 1);
+  for (const auto& [program, first, last, slide] : slides) {
     for (; next < first; ++next) slid.stages.push_back(variant.kernel.stages[next]);
     Stage one;
     double work = 0;

@@ -5,11 +5,10 @@
 #include <set>
 
 #include "emit/plan.h"
+#include "schedule/cost_model.h"
 
 namespace weft {
 namespace {
-
-constexpr Index most_units_read = 64;
 
 using Use = SlidePlan::Use;
 
@@ -69,15 +68,16 @@ struct Accesses {
   const Program& program_;
 };
 
-bool is_product(const Plan& plan, const Program& program) {
-  const auto stage = std::find_if(plan.stages.begin(), plan.stages.end(), [&](const StagePlan& each) { return each.name == program.name; });
-  return std::any_of(stage->loops.begin(), stage->loops.end(), [](const LoopCode& code) { return code.in_registers; });
+bool is_product(const StagePlan& stage) {
+  return std::any_of(stage.loops.begin(), stage.loops.end(), [](const LoopCode& code) { return code.in_registers; });
 }
 
 class Planner {
  public:
   explicit Planner(const Plan& plan) : plan_(plan) {
     for (const Program& program : plan.programs) accesses_.emplace_back(program);
+    for (std::size_t s = 0; s < plan.stages.size(); ++s)         // some merge what the one before them made
+      if (stage_of_.size() < plan.programs.size() && plan.stages[s].name == plan.programs[stage_of_.size()].name) stage_of_.push_back(s);
     for (std::size_t p = 0; p < accesses_.size(); ++p) {
       for (const auto& [node, uses] : accesses_[p].writes) makers_.emplace(node, p);
       for (NodeId node : accesses_[p].others) makers_.emplace(node, p);
@@ -107,7 +107,7 @@ class Planner {
     const auto& uses = accesses_[p].writes.at(node);
     return std::all_of(uses.begin(), uses.end(), [&](const auto& use) { return use == uses.front(); }) ? uses.front() : std::nullopt;
   }
-  bool can_be_step(std::size_t p) const { return program(p).root.mark == Mark::units && !is_product(plan_, program(p)); }
+  bool can_be_step(std::size_t p) const { return program(p).root.mark == Mark::units && !is_product(plan_.stages[stage_of_[p]]); }
 
   // Whether a nest can make lines for others: if it reads what it makes, then where it makes it. A unit whose partial results are merged runs
   // once, and none makes them again for another slice.
@@ -154,10 +154,13 @@ class Planner {
     plan.first = first;
     std::map<NodeId, int> numbers;
     for (std::size_t p = first; p <= last; ++p) {
-      SlidePlan::Step step;
+      SlidePlan::Step step{stage_of_[p], {}, {}};
       for (const auto& [node, uses] : accesses_[p].reads) {
         const auto number = numbers.find(node);
         if (number == numbers.end()) continue;           // made before the first step, or here
+        SlidePlan::Buffer& read = plan.buffers[static_cast<std::size_t>(number->second)];
+        read.first_reader = std::min(read.first_reader, p - first);
+        read.last_reader = p - first;
         for (const auto& use : uses)
           if (const SlidePlan::Read read{number->second, *use}; std::find(step.reads.begin(), step.reads.end(), read) == step.reads.end()) step.reads.push_back(read);
       }
@@ -167,7 +170,7 @@ class Planner {
         step.is_whole |= is_whole;
         if (const auto reader = first_readers_.find(node); reader == first_readers_.end() || reader->second > last) continue;
         step.makes.push_back(numbers[node] = static_cast<int>(plan.buffers.size()));
-        plan.buffers.push_back({node, *made(p, node), is_whole});
+        plan.buffers.push_back({node, *made(p, node), is_whole, last - first + 1, 0});
       }
       plan.steps.push_back(std::move(step));
     }
@@ -176,17 +179,11 @@ class Planner {
 
   const Plan& plan_;
   std::vector<Accesses> accesses_;        // by program
+  std::vector<std::size_t> stage_of_;     // likewise
   std::map<NodeId, std::size_t> makers_, first_readers_, last_users_;
 };
 
 }  // namespace
-
-std::pair<std::size_t, std::size_t> SlidePlan::readers(int buffer) const {
-  std::size_t first = steps.size(), last = 0;
-  for (std::size_t k = 0; k < steps.size(); ++k)
-    for (const Read& read : steps[k].reads) if (read.buffer == buffer) first = std::min(first, k), last = k;
-  return {first, last};
-}
 
 std::vector<SlidePlan> plan_slides(const Plan& plan) { return plan.programs.size() < 2 ? std::vector<SlidePlan>() : Planner(plan).run(); }
 

@@ -6,7 +6,6 @@
 // operand for many rows at once: they do not slide.
 #pragma once
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include <weft/slide.h>
@@ -27,6 +26,7 @@ struct SlidePlan {
     NodeId node;
     Use made;
     bool is_whole;
+    std::size_t first_reader, last_reader;   // steps
   };
   struct Read {
     int buffer;
@@ -34,6 +34,7 @@ struct SlidePlan {
     friend bool operator==(const Read&, const Read&) = default;
   };
   struct Step {
+    std::size_t stage;                    // of the variant
     std::vector<int> makes;
     std::vector<Read> reads;
     bool is_whole = false;
@@ -41,15 +42,13 @@ struct SlidePlan {
   std::size_t first = 0;                  // program of the first step; the others follow it
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
-
-  std::pair<std::size_t, std::size_t> readers(int buffer) const;   // the first step that reads it, and the last one
 };
 
 // In the order of the programs, each of which is in one of them at most.
 std::vector<SlidePlan> plan_slides(const Plan& plan);
 
 struct CallSlide {
-  std::size_t program;                    // of its first step
+  std::size_t first_program, first_stage, last_stage;
   Slide slide;
 };
 

@@ -15,7 +15,7 @@
 //   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, packed_in_loads, rows_that_share
 //   parts of a loop               near_an_end, least_part, near_last_row, least_rows, few_parts, most_parts, small_parts
 //   roots and quotients           divider_use, halves_by_estimates
-//   stages that slide together    near_bytes, most_near_bytes, slices_per_lead
+//   stages that slide together    near_bytes, most_near_bytes, slices_per_lead, most_units_read
 //   threads                       element_picoseconds, thread_costs, unit_of_vectors, idles_threads
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
@@ -277,6 +277,7 @@ inline constexpr int table_in_memory_pays = 32;  // the same where sixteen resul
 double near_bytes(const Machine& machine);
 double most_near_bytes(const Machine& machine, double whole, int threads);
 inline constexpr Index slices_per_lead = 8;      // a slice is so many times as long as what it makes again
+inline constexpr Index most_units_read = 64;     // by a unit, of another nest: all of them would be one strip
 
 // ---------------------------------------------------------------- threads
 

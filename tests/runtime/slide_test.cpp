@@ -36,8 +36,8 @@ constexpr StageFn functions[] = {sum_taps<0>, sum_taps<1>, sum_taps<2>, sum_taps
 
 Slide::Use use_of(const Work& work) { return {work.step * bytes, work.start * bytes, (work.start + work.taps) * bytes}; }
 
-// A slot for the input, for each stage one; `made[k]` is a result of the call and no buffer if nothing reads it.
-Slide slide_of() {
+// Slot 0 is the input, and each stage has one: of a buffer if another stage reads it, else of a result. `whole`: that is a result, too.
+Slide slide_of(int whole = -1) {
   Slide slide;
   slide.slots = static_cast<Index>(works.size()) + 1;
   std::vector<int> buffer_of(works.size() + 1, -1);
@@ -51,16 +51,16 @@ Slide slide_of() {
     if (const int read = buffer_of[static_cast<std::size_t>(work.from)]; read >= 0) step.reads.push_back({read, use_of(work)});
     if (std::any_of(works.begin(), works.end(), [&](const Work& reader) { return reader.from == work.to; })) {
       step.makes.push_back(buffer_of[static_cast<std::size_t>(work.to)] = static_cast<int>(slide.buffers.size()));
-      slide.buffers.push_back({work.to, {bytes, 0, bytes}});
+      slide.buffers.push_back({work.to, {bytes, 0, bytes}, work.to == whole});
     }
-    step.is_whole = step.makes.empty();
+    step.is_whole = step.makes.empty() || work.to == whole;
     slide.steps.push_back(std::move(step));
   }
   return slide;
 }
 
 // Stages one after the other over whole arrays, and sliding, in the slices [cuts[k], cuts[k + 1]), the last one first.
-void check(Index input_extent, Index strip, const std::vector<Index>& cuts) {
+void check(Index input_extent, Index strip, const std::vector<Index>& cuts, int whole_slot = -1) {
   std::vector<std::vector<Index>> whole{std::vector<Index>(static_cast<std::size_t>(input_extent))}, results;
   for (Index k = 0; k < input_extent; ++k) whole[0][static_cast<std::size_t>(k)] = k * 7919 % 1009;
   for (const Work& work : works) whole.emplace_back(static_cast<std::size_t>(work.extent), -1);
@@ -70,12 +70,12 @@ void check(Index input_extent, Index strip, const std::vector<Index>& cuts) {
   for (std::size_t k = 0; k < works.size(); ++k) functions[k](slots.data(), nullptr, 0, (works[k].extent + works[k].unit - 1) / works[k].unit, nullptr);
 
   Stage stage;
-  Slide slide = slide_of();
+  Slide slide = slide_of(whole_slot);
   slide.set_strip(strip);
   stage.slide = std::make_shared<const Slide>(slide);
   slots.clear();
   for (auto& array : results) slots.push_back(array.data());
-  for (const Slide::Buffer& buffer : slide.buffers) slots[static_cast<std::size_t>(buffer.slot)] = nullptr;
+  for (const Slide::Buffer& buffer : slide.buffers) if (!buffer.is_whole) slots[static_cast<std::size_t>(buffer.slot)] = nullptr;
   constexpr std::size_t guard = 64;
   for (std::size_t k = cuts.size() - 1; k-- > 0;) {
     const auto size = static_cast<std::size_t>(slide.scratch_bytes());
@@ -120,6 +120,11 @@ TEST_CASE("several results of other lengths share the strips of the last one; ea
   for (const Index strip : {1, 4, 50}) check(100, strip, {0, 1, 12, 97});
 }
 
+TEST_CASE("a result that the next stage reads is made as a whole, also where that reads little of it") {
+  works = {{0, 1, 98, 1, 100, 1, 0, 3}, {1, 2, 20, 1, 98, 2, 30, 1}};
+  for (const Index strip : {1, 3, 20}) check(100, strip, {0, 5, 20}, 1);
+}
+
 TEST_CASE("random chains of stages") {
   std::mt19937 random(7);
   const auto pick = [&](Index least, Index most) { return std::uniform_int_distribution<Index>(least, most)(random); };
@@ -137,6 +142,6 @@ TEST_CASE("random chains of stages") {
     std::vector<Index> cuts{0, units};
     if (units > 2) cuts = {0, pick(1, units - 1), units};
     CAPTURE(k);
-    check(extents[0], pick(1, 12), cuts);
+    check(extents[0], pick(1, 12), cuts, pick(0, 3) ? -1 : static_cast<int>(pick(1, count - 1)));
   }
 }
