@@ -1,4 +1,5 @@
-// Runs the stages of a Kernel: serially, or on several threads. Other transports can be written against this interface.
+// Runs the stages of a Kernel: serially, or on several threads. Other transports can be written against this interface: they give slices of a
+// stage's units to run_units (weft/kernel.h).
 //
 //   std::shared_ptr<Executor> executor = make_executor(4);
 //   executor->run(kernel, slots, sizes);
