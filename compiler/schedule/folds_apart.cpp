@@ -58,39 +58,45 @@ class FoldsApart {
   }
   void take_folds(std::size_t n) {
     Nest& nest = nests_[n];
-    std::erase_if(nest.nodes, [&](const Placed& placed) {
-      if (!is_fold_of_rows(nest, placed)) return false;
-      Nest own;
-      own.axes = {nest.axes[static_cast<std::size_t>(placed.axes[0])]};
-      own.nodes = {{placed.node, {0}}};
-      own.roots = 1;
-      folds_.push_back(std::move(own));
-      return true;
-    });
-  }
-  // Each right before the first nest that reads it; those of the same rows together.
-  void insert_nests() {
-    for (Nest& fold : folds_) {
-      const NodeId id = fold.nodes[0].node;
-      partings_[id.value].earlier = Refusal::slides;
-      auto before = std::find_if(nests_.begin(), nests_.end(), [&](const Nest& nest) { return reads(nest, id); });
-      if (before != nests_.begin() && is_of_same_rows(*(before - 1), fold)) {
-        auto& nodes = (before - 1)->nodes;
-        nodes.insert(std::upper_bound(nodes.begin(), nodes.end(), fold.nodes[0], [](const Placed& a, const Placed& b) { return a.node < b.node; }), fold.nodes[0]);
-      } else {
-        nests_.insert(before, std::move(fold));
+    for (const Placed& placed : nest.nodes)
+      if (is_fold_of_rows(nest, placed)) {
+        partings_[placed.node.value].earlier = Refusal::slides;
+        folds_.push_back({placed.node, nest.axes[static_cast<std::size_t>(placed.axes[0])]});
       }
+    std::erase_if(nest.nodes, [&](const Placed& placed) { return partings_[placed.node.value].earlier == Refusal::slides; });
+  }
+  // The first nest that reads a value, by way of reshapes too.
+  std::size_t first_reader(NodeId id) const {
+    std::size_t first = nests_.size();
+    for (NodeId user : graph_.users(id)) {
+      const int nest = nest_of_[user.value];
+      first = std::min(first, nest >= 0 ? static_cast<std::size_t>(nest) : graph_.node(user).kind == Kind::reshape ? first_reader(user) : nests_.size());
     }
+    return first;
   }
-  bool reads(const Nest& nest, NodeId id) const {
-    return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) {
-      for (int k = 0; k < graph_.arity(placed.node); ++k) if (memory_of(graph_, graph_.operand(placed.node, k)) == id) return true;
-      return false;
-    });
-  }
-  bool is_of_same_rows(const Nest& other, const Nest& fold) const {
-    return other.axes.size() == 1 && other.axes[0].extent == fold.axes[0].extent && other.roots == 1 &&
-           std::all_of(other.nodes.begin(), other.nodes.end(), [&](const Placed& placed) { return partings_[placed.node.value].earlier == Refusal::slides; });
+  // Each fold right before the first nest that reads it; those of the same rows share a nest.
+  void insert_nests() {
+    std::vector<std::vector<Nest>> before(nests_.size() + 1);
+    for (const auto& [id, rows] : folds_) {
+      auto& here = before[first_reader(id)];
+      auto nest = std::find_if(here.begin(), here.end(), [&](const Nest& other) { return other.axes[0].extent == rows.extent; });
+      if (nest == here.end()) {
+        here.emplace_back();
+        nest = here.end() - 1;
+        nest->axes = {rows};
+        nest->roots = 1;
+      }
+      nest->nodes.push_back({id, {0}});
+    }
+    std::vector<Nest> all;
+    for (std::size_t n = 0; n < before.size(); ++n) {
+      for (Nest& nest : before[n]) {
+        std::sort(nest.nodes.begin(), nest.nodes.end(), [](const Placed& a, const Placed& b) { return a.node < b.node; });
+        all.push_back(std::move(nest));
+      }
+      if (n < nests_.size()) all.push_back(std::move(nests_[n]));
+    }
+    nests_ = std::move(all);
   }
 
   const Graph& graph_;
@@ -99,7 +105,11 @@ class FoldsApart {
   std::vector<Parting>& partings_;
   std::vector<int> nest_of_;              // by node
   std::vector<bool> is_linked_;
-  std::vector<Nest> folds_;
+  struct Fold {
+    NodeId node;
+    NestAxis rows;
+  };
+  std::vector<Fold> folds_;
 };
 
 }  // namespace

@@ -1,9 +1,12 @@
 // Sums over rows that stand apart from nests which can slide then.
+#include <algorithm>
+
 #include <weft/grad.h>
 #include <weft/rearrange.h>
 
 #include "bits.h"
-#include "schedule/cost_model.h"
+#include "growth.h"
+#include "schedule/schedule.h"
 
 using namespace weft;
 
@@ -49,4 +52,22 @@ TEST_CASE("sums stay where they are beside arrays that stay near, and in nests t
   CHECK_FALSE(is_apart({sum(square(neighbours(neighbours(x))))}, {100, 200}));
   CHECK_FALSE(is_apart({sum(square(x)), x / sum(square(x))}, {1000, 500}));
   CHECK(is_apart({sum(square(neighbours(neighbours(x))))}, {1000, 500}));
+}
+
+TEST_CASE("hundreds of sums are set apart in about linear time") {
+  const auto chain = [](int links) {
+    Graph g;
+    Expr y = g.input("x", f32, {20000, 500});
+    for (int k = 0; k < links; ++k) {
+      y = y.slice({Slice(1, {})}) * y.slice({Slice({}, -1)});
+      g.outputs.push_back(sum(sum(square(y), 1), 0).id());
+    }
+    return g;
+  };
+  const Graph small = chain(60), large = chain(600);
+  const auto schedule = [](const Graph& graph, std::size_t sums) {
+    const Schedule made = make_schedule(graph, {});
+    CHECK(std::count_if(made.partings.begin(), made.partings.end(), [](const Parting& each) { return each.earlier == Refusal::slides; }) >= static_cast<std::ptrdiff_t>(sums) - 1);
+  };
+  check_grows_linearly([&] { schedule(small, 60); }, [&] { schedule(large, 600); });
 }
