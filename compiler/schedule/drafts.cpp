@@ -210,9 +210,21 @@ bool Drafts::is_other_product(const Draft& draft, NodeId id, const std::vector<i
   return product && product != draft.product;
 }
 
+// Whether sharing these roots would leave no batch of a product as the root, but its rows, which are to be right outside its sums.
+bool Drafts::parts_product(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const {
+  const auto own = product_of(graph_, id, axes, draft.nest.axes, fold_slots);
+  const auto batches_of = [&](const std::optional<Product>& product, std::uint64_t among) {
+    return product && std::any_of(product->batches.begin(), product->batches.end(), [&](int axis) {
+      return (among >> axis & 1) && draft.nest.axes[static_cast<std::size_t>(axis)].hint >= std::max(2, hints_.threads);
+    });
+  };
+  return (batches_of(own, mine) && !batches_of(own, roots)) || (batches_of(draft.product, draft.roots) && !batches_of(draft.product, roots));
+}
+
 // Whether sharing these roots would cost the node, or those that are there, a better one.
 bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const {
   if (roots == draft.roots && roots == mine) return false;
+  if (parts_product(draft, id, axes, mine, roots)) return true;
   AxisUses own, joined = draft.uses;
   std::vector<int> numbers(axes.size(), -1);          // the node's own axes, as a nest of its own
   std::vector<NestAxis> own_axes;

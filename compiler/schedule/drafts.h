@@ -49,6 +49,7 @@ class Drafts {
   bool holds_up_scan(NodeId id, int nest) const;
   bool runs_one_by_one(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
   bool is_other_product(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
+  bool parts_product(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
   bool refuse(NodeId id, Refusal Parting::*of, Refusal why);
   void admit(NodeId id, int draft, std::vector<int> axes, std::uint64_t roots);

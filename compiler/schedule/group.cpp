@@ -1,7 +1,8 @@
 // Which nodes share a nest. One pass over the nodes in id order; each joins the first nest that can run it (drafts.h).
 //
 // A nest keeps the set of axes that could still be its root: every node must run over the root, and a value folded over
-// the root exists only after the nest. Expressions of inputs alone wait for their first reader.
+// the root exists only after the nest. Expressions of inputs alone wait for their first reader; conditions on
+// indices are left to conditions.h.
 #include <algorithm>
 #include <climits>
 #include <map>
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "../../graph/passes/rebuild.h"
+#include "conditions.h"
 #include "drafts.h"
 
 namespace weft {
@@ -17,11 +19,11 @@ namespace {
 class Grouper {
  public:
   Grouper(const Graph& graph, const Hints& hints)
-      : graph_(graph), drafts_(graph, hints), waiting_(graph.size(), false), known_(graph.size(), false), is_output_(output_marks(graph)) {}
+      : graph_(graph), drafts_(graph, hints), waiting_(graph.size(), false), known_(graph.size(), false), is_output_(output_marks(graph)), asks_(conditions_on_indices(graph)) {}
 
   std::vector<Nest> run() {
     for (std::size_t index = 0; index < graph_.size(); ++index)
-      if (is_scheduled(graph_.node(id_of(index)))) {
+      if (is_scheduled(graph_.node(id_of(index))) && !asks_[index]) {
         if ((known_[index] = is_known_before(id_of(index)))) place_before_all(id_of(index));
         else if (!(waiting_[index] = waits(id_of(index)))) place_with_operands(id_of(index));
       }
@@ -96,7 +98,7 @@ class Grouper {
     for (NodeId user : graph_.users(id)) if (graph_.node(user).kind == Kind::reshape) return false;         // read from memory
     for (int k = 0; k < graph_.arity(id); ++k) {
       const NodeId made = memory_of(graph_, graph_.operand(id, k));
-      if (is_scheduled(graph_.node(made)) && !known_[made.value] && !is_waiting(made)) return false;
+      if (is_scheduled(graph_.node(made)) && !known_[made.value] && !asks_[made.value] && !is_waiting(made)) return false;
     }
     return true;
   }
@@ -188,7 +190,8 @@ class Grouper {
 
   const Graph& graph_;
   Drafts drafts_;
-  std::vector<bool> waiting_, known_, is_output_;
+  std::vector<bool> waiting_, known_;
+  const std::vector<bool> is_output_, asks_;
   int before_all_ = -1;                                // the draft of scalars that are known before
   std::vector<int> order_, position_;                  // drafts in execution order, and where each stands
 };

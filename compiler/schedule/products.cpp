@@ -16,18 +16,20 @@ std::vector<int> bound(std::vector<int> axes) {
   return axes;
 }
 
-// Whether what an elementwise node reads has its elements only together, as x and y have those of (x[i,k] - y[k,j])^2.
-bool is_joined(const Graph& graph, NodeId id, int levels) {
-  const Node& node = graph.node(id);
-  const auto is_long = [](const Extent& extent) { return !extent.is(1); };
-  const auto domain = std::count_if(node.domain.begin(), node.domain.end(), is_long);
+// Whether what an elementwise node reads has its elements only together, as x and y have those of (x[i,k] - y[k,j])^2. Of `axes`, which are those
+// of its domain, `shared` keeps those that every such operand has.
+bool is_joined(const Graph& graph, NodeId id, const std::vector<int>& axes, int levels, std::vector<int>& shared) {
+  const std::vector<int> domain = bound(axes);
   for (int k = 0; k < graph.arity(id); ++k) {
-    const AxisMap& map = graph.map(id, k);
-    const auto read = std::count_if(map.begin(), map.end(), [&](const AxisRef& ref) { return ref.axis >= 0 && is_long(node.domain[static_cast<std::size_t>(ref.axis)]); });
-    if (read < domain) continue;
+    std::vector<int> read;
+    for (const AxisRef& ref : graph.map(id, k)) read.push_back(ref.axis < 0 ? -1 : axes[static_cast<std::size_t>(ref.axis)]);
+    if (bound(read).size() < domain.size()) {
+      if (!bound(read).empty()) std::erase_if(shared, [&](int axis) { return !has(read, axis); });
+      continue;
+    }
     const NodeId operand = graph.operand(id, k);
     const Node& made = graph.node(operand);
-    if (levels == 0 || made.kind != Kind::apply || made.mode != Mode::broadcast || !is_joined(graph, operand, levels - 1)) return false;
+    if (levels == 0 || made.kind != Kind::apply || made.mode != Mode::broadcast || !is_joined(graph, operand, read, levels - 1, shared)) return false;
   }
   return true;
 }
@@ -41,8 +43,10 @@ std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vect
   const auto end_of_kept = axes.begin() + node.kept;
   const std::vector<int> kept = bound({axes.begin(), end_of_kept}), folded = bound({end_of_kept, axes.end()});
   const auto with = [&](Index elements) { return std::count_if(kept.begin(), kept.end(), [&](int axis) { return nest_axes[static_cast<std::size_t>(axis)].hint >= elements; }); };
-  if (folded.size() != 1 || nest_axes[static_cast<std::size_t>(folded[0])].hint < fold_slots || with(fold_slots) < 1 || with(least) < 2 || !is_joined(graph, id, levels)) return {};
-  return Product{folded[0], kept};
+  if (folded.size() != 1 || nest_axes[static_cast<std::size_t>(folded[0])].hint < fold_slots || with(fold_slots) < 1 || with(least) < 2) return {};
+  std::vector<int> batches = kept;
+  if (!is_joined(graph, id, axes, levels, batches)) return {};
+  return Product{folded[0], kept, batches};
 }
 
 SharedOperands::SharedOperands(const Graph& graph, const Nest& nest) : axes_(nest.axes) {

@@ -13,7 +13,8 @@ namespace weft {
 struct Product {
   int sums = -1;                        // the nest axis that is folded
   std::vector<int> kept;                // and those that are not, in order
-  friend bool operator==(const Product&, const Product&) = default;
+  std::vector<int> batches;             // of these: that all operands have
+  friend bool operator==(const Product& a, const Product& b) { return a.sums == b.sums && a.kept == b.kept; }
 };
 // Of a node over these axes of a nest; axes[d] is the one of domain axis d, or -1.
 std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, Index least);

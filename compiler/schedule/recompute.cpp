@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "../../graph/passes/rebuild.h"
+#include "conditions.h"
 #include "drafts.h"
 
 namespace weft {
@@ -17,8 +18,7 @@ constexpr double dear = std::numeric_limits<double>::infinity();       // more t
 class Recompute {
  public:
   Recompute(const Graph& graph, const Hints& hints, std::vector<Nest>& nests)
-      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), asks_index_(graph.size(), false), fetches_(graph.size(), 0), reads_(nests.size()), wanted_(nests.size()) {
-    for (std::size_t k = 0; k < graph.size(); ++k) asks_index_[k] = asks_index(id_of(k));
+      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), asks_index_(conditions_on_indices(graph)), fetches_(graph.size(), 0), reads_(nests.size()), wanted_(nests.size()) {
     for (std::size_t n = 0; n < nests.size(); ++n) {
       for (const Placed& placed : nests[n].nodes) {
         runs_in_[placed.node.value].push_back(n);
@@ -118,27 +118,14 @@ class Recompute {
     return nest.roots != 0 && (nest.roots & bits) == nest.roots;
   }
 
-  // Whether it is a condition on the index of an axis: where it holds is often known (program/partition.h), but not of what memory holds.
-  bool asks_index(NodeId id) const {
-    const Node& node = graph_.node(id);
-    if (!is_simple(id) || node.dtype != DType::bool_) return false;
-    int asks = 0;
-    for (int k = 0; k < graph_.arity(id); ++k) {
-      const NodeId operand = graph_.operand(id, k);
-      const Node& made = graph_.node(operand);
-      asks += made.kind == Kind::iota || asks_index_[operand.value];
-      if (made.kind != Kind::iota && made.kind != Kind::extent && !asks_index_[operand.value] && !(made.kind == Kind::constant && made.kept == 0)) return false;
-    }
-    return asks > 0;
-  }
-
   void consider(NodeId id) {
     if (!is_simple(id) || runs_in_[id.value].empty()) return;
     const std::size_t home = runs_in_[id.value][0];
     std::map<std::size_t, std::vector<NodeId>> readers;                    // by nest
     for (NodeId user : graph_.users(id)) {
       if (graph_.node(user).kind == Kind::reshape) return;                 // read from memory
-      for (std::size_t nest : runs_in_[user.value]) readers[nest].push_back(user);
+      for (std::size_t nest : runs_in_[user.value])
+        if (nest == home || !placed_.contains({id, nest})) readers[nest].push_back(user);
     }
     const bool used_at_home = readers.erase(home) > 0;
     if (readers.empty()) return;
@@ -173,7 +160,7 @@ class Recompute {
   const Hints& hints_;
   std::vector<Nest>& nests_;
   std::vector<std::vector<std::size_t>> runs_in_;      // by node: its own nest first
-  std::vector<bool> is_output_, asks_index_;
+  const std::vector<bool> is_output_, asks_index_;
   std::vector<int> fetches_;                           // by node: how often a nest that does not make it reads it
   std::vector<std::set<NodeId>> reads_;                // by nest: arrays and values that are at hand
   std::vector<std::unordered_map<NodeId, int>> wanted_;   // by nest

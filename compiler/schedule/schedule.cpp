@@ -5,6 +5,7 @@
 #include <weft/recurrence.h>
 
 #include "blocks.h"
+#include "conditions.h"
 #include "folds_apart.h"
 #include "recompute.h"
 
@@ -29,6 +30,7 @@ Schedule make_schedule(const Graph& graph, const Hints& hints) {
   schedule.turned = hints.turned;
   schedule.nests = group_nests(graph, hints, schedule.partings);
   set_folds_apart(graph, hints, schedule.nests, schedule.partings);
+  make_conditions(graph, hints, schedule.nests);
   if (schedule.nests.size() > 1) schedule.again = make_cheap_values_again(graph, hints, schedule.nests);
   schedule.stored.assign(graph.size(), false);
   for (NodeId output : graph.outputs) schedule.stored[output.value] = true;

@@ -1,5 +1,6 @@
 #include "everyday.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -156,6 +157,12 @@ std::vector<Task> tasks() {
        [](const Exprs& x) {
          const Expr loss = sum(square(filter_3x3(relu(filter_3x3(x[0])))));
          return Exprs{loss, grad(loss, {x[0]})[0]};
+       }},
+      {"causal attention, 8 heads of 64", {{{8, 256, 64}}, {{8, 256, 64}}, {{8, 256, 64}}},
+       [](const Exprs& x) {
+         const Expr scores = sum(expand_dims(x[0], 2) * expand_dims(x[1], 1), 3) * 0.125f, at = iota(x[0].graph(), 256);
+         const Expr weights = softmax(where(expand_dims(at, 1) < at, -INFINITY, scores), 2);
+         return Exprs{sum(expand_dims(weights, 3) * expand_dims(x[2], 1), 2)};
        }},
       {"silu and gradient", {matrix, matrix}, [](const Exprs& x) { return with_gradient(silu(x[0]), x[1], {x[0]}); }},
       {"softmax and gradient", {matrix, matrix}, [](const Exprs& x) { return with_gradient(softmax(x[0], 1), x[1], {x[0]}); }},

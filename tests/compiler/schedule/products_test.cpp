@@ -1,5 +1,7 @@
 // Sums that add products unrounded: in every kind of loop that folds, the interpreter's bits, which differ from those of products that are
 // rounded first.
+#include <weft/rearrange.h>
+
 #include "bits.h"
 
 using namespace weft;
@@ -61,4 +63,24 @@ TEST_CASE("a product with another reader is rounded for both") {
   float expected = 0;
   fold_values(AccumulatorId::sum, f32, results[0].data<float>(), 3000, 4, &expected);
   CHECK(results[1].at<float>({}) == expected);
+}
+
+// Scores of queries against keys, for each head; what is added to them, or masks them, is the same for all heads.
+TEST_CASE("what the batches of a product share takes no batch from it as its root") {
+  constexpr Index heads = 6, length = 40, depth = 32;
+  Graph g;
+  const Expr q = g.input("q", f32, {heads, length, depth}), k = g.input("k", f32, {heads, length, depth}), bias = g.input("bias", f32, {length, length});
+  const Expr scores = sum(expand_dims(q, 2) * expand_dims(k, 1), 3), row = expand_dims(iota(g, length), 1), column = iota(g, length);
+  const auto check = [&](const Expr& changed, int nests) {
+    const std::vector<Expr> inputs{q, k, bias}, outputs{softmax(changed, 2), sum(softmax(changed, 2) * scores, 2)};
+    const std::vector<Array> arrays{uneven(f32, {heads, length, depth}), near_one(f32, {heads, length, depth}), uneven(f32, {length, length})};
+    const Function f = compile(outputs, inputs, {.threads = 1, .verify = true});
+    CHECK(f.bind(arrays, f(arrays)).loop_nests() == nests);
+    CHECK(f.schedule().find("parallel i:6 {") != std::string::npos);
+    check_bits(outputs, inputs, arrays);
+  };
+  check(where(row < column, -1e9f, scores), 1);
+  check(where((row < column) | (column + 8 < row), -1e9f, scores), 1);
+  check(scores + exp(bias), 2);
+  check(scores - abs(cast(row - column, f32)) * 0.1f, 2);
 }

@@ -70,16 +70,6 @@ TEST_CASE("a value that is read at another index is stored") {
   check_call(compile({y / sum(y) + flip(y, 0)}, {x}, checked()), {uniform(f32, {5000})});
 }
 
-TEST_CASE("conditions on an index are made where they are asked, whatever else runs there") {
-  Graph g;
-  const Expr x = g.input("x", f32, {"n", "m"});
-  const Sizes rolled = sizes_of({roll(x, 1, 1) + roll(x, -1, 0) * roll(x, 2, 1)}, {x}, {{100, 300}});
-  CHECK(rolled.nests == 1);
-  CHECK(rolled.temporary_bytes == 0);
-  const Sizes masked = sizes_of({where(less(iota(g, "m"), 20), x, 0), softmax(where(greater(iota(g, "m"), 7), x, -INFINITY), 1)}, {x}, {{100, 300}});
-  CHECK(masked.temporary_bytes == 0);
-}
-
 TEST_CASE("the gradient of a stencil over a padded array needs one array between its nests") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {9}), padded = pad(x, {{1, 1}, {1, 1}});

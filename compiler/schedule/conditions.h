@@ -1,0 +1,15 @@
+// Conditions on the indices of axes alone, as triangles, windows and masks have them: i < j + 3, and what is made of such. They are made where they are
+// asked, whatever part of the root that runs in: a mask of attention, which all heads share, takes no root from their nest. Where they hold
+// is often known for a whole part of a loop (program/partition.h), but never of what memory holds.
+#pragma once
+#include "schedule.h"
+
+namespace weft {
+
+// By node: those that elementwise nodes and folds read, each element at its own index. Outputs are none: they have arrays.
+std::vector<bool> conditions_on_indices(const Graph& graph);
+
+// The nests of all other nodes get those that they read. One that a nest would read at two indices has a nest of its own, before all others.
+void make_conditions(const Graph& graph, const Hints& hints, std::vector<Nest>& nests);
+
+}  // namespace weft
