@@ -6,7 +6,7 @@
 // overflow: |b| in [2^-30, 2^30] and |a| in [2^-90, 2^90]. Where one lane is outside, all go to the divider. Of dividends that are known to be
 // in [+0, 1], such as those of softmax, that is one instruction a vector instead of three.
 //
-// With Options::fast_math it is a y, unless y is not a normal number.
+// By a power of two it is a y, which is exact where the quotient is; and with Options::fast_math for any b of which y is a normal number.
 #include <bit>
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -84,8 +84,19 @@ Value* KernelEmitter::outside(Value* dividend, const InvariantDivisor& d, bool u
   return any_outside(b_, b_.CreateSub(size, llvm::ConstantInt::get(size->getType(), bits_of(dtype, 0x1p-90))), d.span, false, register_bits);
 }
 
+// Null if not of a power of two.
+static llvm::Constant* exact_reciprocal(Value* divisor) {
+  const auto* known = llvm::dyn_cast<llvm::ConstantFP>(divisor);
+  if (!known) return nullptr;
+  llvm::APFloat reciprocal = known->getValueAPF();
+  return known->getValueAPF().getExactInverse(&reciprocal) ? llvm::ConstantFP::get(divisor->getType(), reciprocal) : nullptr;
+}
+
 // unit: the dividend is in [+0, 1] or NaN.
 Value* KernelEmitter::divide_by_invariant(Value* dividend, const Arg& divisor, bool unit) {
+  const auto rounded = [&](Value* quotient) { return is_half(dtype_of_arg(divisor)) ? round_to_half(b_, quotient, dtype_of_arg(divisor)) : quotient; };
+  if (llvm::Constant* reciprocal = exact_reciprocal(scalar(divisor)))
+    return rounded(b_.CreateFMul(dividend, llvm::ConstantVector::getSplat(llvm::cast<llvm::FixedVectorType>(dividend->getType())->getElementCount(), reciprocal)));
   const InvariantDivisor& d = invariant_divisor(divisor);
   // as many lanes as the dividend has: several steps at once
   const auto wide = [&](Value* splat) {
@@ -103,7 +114,7 @@ Value* KernelEmitter::divide_by_invariant(Value* dividend, const Arg& divisor, b
     block.leave();
     quotient = block.join(exact, divided).value;
   }
-  return is_half(dtype_of_arg(divisor)) ? round_to_half(b_, quotient, dtype_of_arg(divisor)) : quotient;
+  return rounded(quotient);
 }
 
 }  // namespace weft

@@ -199,7 +199,7 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
 
   // emit_tile.cpp
   Value* emit_tiles(const Loop& outer, Range range, int elements);
-  bool is_joined(const Load& load, const Loop& lanes) const;
+  Index rows_apart(const Load& load, const Loop& lanes) const;
   bool is_joined(const Store& store, const Loop& lanes) const;
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);

@@ -41,10 +41,13 @@ Value* KernelEmitter::row_at(Value* before, const LaneAccess& access, Value* ind
   return b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(row, access.lane_stride));
 }
 
-// Whether all elements of few are worked on, and rows of them that have no gaps go as whole vectors.
-bool KernelEmitter::is_joined(const Load& load, const Loop& lanes) const {
-  if (!copies_.thin || !joins(load.buffer, load.at, copies_.tiled_by, lanes.var.axis)) return false;
-  return picks_joined_rows(static_cast<int>(jam_.size()), size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype), true, false);
+// Where all elements of few are worked on, and rows that have no gaps go as whole vectors: how far rows of these elements are apart. Else 0.
+Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
+  const StrideClass lane = lane_class(load.buffer, load.at, lanes.var.axis);
+  const auto count = static_cast<int>(jam_.size());
+  if (!copies_.thin || (!is_known(lane) && !joins(load.buffer, load.at, copies_.tiled_by, lanes.var.axis))) return 0;
+  const Index apart = is_known(lane) ? step_of(lane) : count;
+  return picks_joined_rows(count, size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype), true, false, apart) ? apart : 0;
 }
 
 bool KernelEmitter::is_joined(const Store& store, const Loop& lanes) const {
@@ -63,10 +66,10 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
     const LaneAccess& access = (step > 0 ? jam_.front() : jam_.back()).accesses.at(&item);
     const auto width = static_cast<int>(jam_.size());
-    if (!part_ && is_joined(*load, lanes)) {
+    if (const Index apart = part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0) {
       Value* first = row_at(nullptr, access, index, 0);
-      if (past_caches()) fetch_lines(first, number(thin_bytes_ahead), lane_count * width * static_cast<Index>(size_of(dtype)), true);
-      tiles_[&item] = load_joined(dtype, first, width);
+      if (past_caches()) fetch_lines(first, number(thin_bytes_ahead), lane_count * apart * static_cast<Index>(size_of(dtype)), true);
+      tiles_[&item] = load_rows_apart(dtype, first, apart, width);
       continue;
     }
     std::vector<Value*> rows;

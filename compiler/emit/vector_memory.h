@@ -28,7 +28,7 @@ class VectorMemory : protected CodeBuilder {
 
   // vector_steps.cpp
   Value* load_steps(DType dtype, Value* first, Index step, int count);
-  std::vector<Value*> load_joined(DType dtype, Value* first, int count);
+  std::vector<Value*> load_rows_apart(DType dtype, Value* first, Index apart, int count);
   Value* load_column(DType dtype, Value* at, Index count, Index column);
   void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches);
   Value* load_each(DType dtype, Value* at, Value* stride, Value* mask);

@@ -78,10 +78,23 @@ std::vector<Value*> VectorMemory::load_rows(DType dtype, Value* first, int count
   return rows;
 }
 
-std::vector<Value*> VectorMemory::load_joined(DType dtype, Value* first, int count) {
-  const std::vector<Value*> rows = load_rows(dtype, first, count);
+// The first `count` elements of sixteen rows -> element k of all of them. No byte is read outside of what they span.
+std::vector<Value*> VectorMemory::load_rows_apart(DType dtype, Value* first, Index apart, int count) {
+  llvm::Type* type = memory_type(context_, dtype, lane_count);
+  const Index span = (lane_count - 1) * apart + count, last = span - lane_count;
+  std::vector<Picks> all;
+  for (Index start = 0; start < span; start += lane_count)
+    all.push_back({b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), first, static_cast<std::uint64_t>(std::min(start, last))), llvm::Align(size_of(dtype))), {}});
   std::vector<Value*> columns;
-  for (int k = 0; k < count; ++k) columns.push_back(column_of_rows(rows, k));
+  for (int k = 0; k < count; ++k) {
+    std::vector<Picks> parts = all;
+    for (Index row = 0; row < lane_count; ++row)
+      for (Index part = 0; part < static_cast<Index>(parts.size()); ++part) {
+        const Index element = row * apart + k;
+        parts[static_cast<std::size_t>(part)].lanes.push_back(element / lane_count == part ? static_cast<int>(element - std::min(part * lane_count, last)) : -1);
+      }
+    columns.push_back(gathered(b_, std::move(parts)));
+  }
   return columns;
 }
 

@@ -1,5 +1,6 @@
 // How arrays lie along the loops of a nest: steps of memory that are known, rows without gaps, what lies across.
 #include <algorithm>
+#include <iterator>
 
 #include "loop_choices.h"
 
@@ -9,7 +10,8 @@ StrideClass LoopChoices::class_of(const Buffer& buffer, std::size_t dim) const {
   if (buffer.place == Place::argument || buffer.place == Place::result)
     if (auto found = classes_.find(buffer.node); found != classes_.end()) return found->second[dim];
   const std::size_t from_fastest = buffer.order == Order::c ? buffer.extents.size() - 1 - dim : dim;
-  return from_fastest == 0 ? StrideClass::unit : from_fastest == 1 ? StrideClass::joined : StrideClass::other;
+  constexpr StrideClass classes[] = {StrideClass::unit, StrideClass::joined, StrideClass::stacked};
+  return from_fastest < std::size(classes) ? classes[from_fastest] : StrideClass::other;
 }
 
 // How far neighbours along the axis are apart.
@@ -17,11 +19,13 @@ StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subs
   StrideClass found = StrideClass::zero;
   for (std::size_t d = 0; d < at.size(); ++d)
     if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffers[static_cast<std::size_t>(number_of_buffer)], d), at[d].step);
-  if (found != StrideClass::joined) return found;
+  if (!is_behind_rows(found)) return found;
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  const auto fastest = fastest_of(buffer);
-  const Index row = fastest ? buffer.extents[*fastest].constant() : 0;
-  return row > 0 && row <= longest_step ? static_cast<StrideClass>(row) : StrideClass::other;
+  const auto fastest = fastest_of(buffer), rows = found == StrideClass::stacked ? joined_of(buffer) : fastest;
+  if (!fastest || !rows) return StrideClass::other;
+  const Index few = std::min(buffer.extents[*fastest].constant(), longest_row + 1);
+  const Index row = rows == fastest ? few : few * std::min(buffer.extents[*rows].constant(), longest_row + 1);
+  return row > 0 && row <= longest_row ? static_cast<StrideClass>(row) : StrideClass::other;
 }
 
 // The dimension that `joined` speaks of, if its extent is known. A row of scratch may be longer than its extents say.
@@ -32,26 +36,37 @@ std::optional<std::size_t> LoopChoices::fastest_of(const Buffer& buffer) const {
   return {};
 }
 
-// Whether neighbours along the axis are rows of the fastest dimension, without gaps.
-bool LoopChoices::follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis) const {
+// The one that follows it without a gap, of which `stacked` speaks, if its extent is known.
+std::optional<std::size_t> LoopChoices::joined_of(const Buffer& buffer) const {
+  for (std::size_t d = buffer.extents.size(); d-- > 0;)
+    if (class_of(buffer, d) == StrideClass::joined) return buffer.extents[d].is_number() ? std::optional(d) : std::nullopt;
+  return {};
+}
+
+// Whether neighbours along the axis are rows of the fastest dimension, or of that and the joined one, without gaps.
+bool LoopChoices::follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis, StrideClass rows) const {
   const auto runs = std::count_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == axis; });
   for (std::size_t d = 0; d < at.size(); ++d)
-    if (at[d].axis == axis) return runs == 1 && at[d].step == 1 && at[d].period == 0 && class_of(buffer, d) == StrideClass::joined;
+    if (at[d].axis == axis) return runs == 1 && at[d].step == 1 && at[d].period == 0 && class_of(buffer, d) == rows;
   return false;
 }
 
 // Which element of each row a loop over rows without gaps reads, where it reads the same of all.
 std::optional<Index> LoopChoices::column_of(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  const auto fastest = fastest_of(buffer);
-  if (!fastest || !follows_rows(buffer, at, axis) || at[*fastest].axis >= 0 || !at[*fastest].start.is_number()) return {};
-  return at[*fastest].start.constant();
+  const auto fastest = fastest_of(buffer), joined = joined_of(buffer);
+  const auto is_known = [&](const std::optional<std::size_t>& d) { return d && at[*d].axis < 0 && at[*d].start.is_number(); };
+  if (!is_known(fastest)) return {};
+  const Index column = at[*fastest].start.constant();
+  if (follows_rows(buffer, at, axis, StrideClass::joined)) return column;
+  if (!is_known(joined) || !follows_rows(buffer, at, axis, StrideClass::stacked)) return {};
+  return at[*joined].start.constant() * buffer.extents[*fastest].constant() + column;
 }
 
 bool LoopChoices::joins(int number_of_buffer, const std::vector<Subscript>& at, int few, int lanes) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
   const auto fastest = fastest_of(buffer);
-  if (!fastest || !follows_rows(buffer, at, lanes)) return false;
+  if (!fastest || !follows_rows(buffer, at, lanes, StrideClass::joined)) return false;
   const Subscript& row = at[*fastest];
   return row.axis == few && row.step == 1 && row.start.is(0) && buffer.extents[*fastest] == program_.axes[static_cast<std::size_t>(few)].extent;
 }

@@ -126,7 +126,7 @@ std::optional<LoopChoices::ByteFunction> LoopChoices::byte_function(const Loop& 
       const Item*& single = load ? found.load : found.store;
       const StrideClass lane = lane_class(number_of_buffer, at, loop.var.axis);
       if (single || size_of(buffer.dtype) != 1 || (load && is_boolean(buffer.dtype)) || lane == StrideClass::zero) return {};
-      if (load ? !is_known(lane) : lane != StrideClass::unit) found.in_registers = false;
+      if (load ? !is_known(lane) || step_of(lane) > longest_step : lane != StrideClass::unit) found.in_registers = false;
       single = &item;
     } else {
       return {};

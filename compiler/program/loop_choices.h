@@ -94,7 +94,8 @@ class LoopChoices {
   StrideClass class_of(const Buffer& buffer, std::size_t dim) const;
   StrideClass lane_class(int buffer, const std::vector<Subscript>& at, int axis) const;
   std::optional<std::size_t> fastest_of(const Buffer& buffer) const;
-  bool follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis) const;
+  std::optional<std::size_t> joined_of(const Buffer& buffer) const;
+  bool follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis, StrideClass rows) const;
   std::optional<Index> column_of(int buffer, const std::vector<Subscript>& at, int axis) const;
   bool has_feature(std::string_view name) const;
   std::size_t register_bytes() const;

@@ -223,11 +223,24 @@ int instructions_of(const Graph& graph, const Nest& nest) {
   return instructions;
 }
 
+// Folds over a few known elements, where nothing longer is folded but along the vectors, go right outside these: their sums stay in registers.
+void put_few_folded_last(const Graph& graph, const Nest& nest, std::vector<int>& others) {
+  const auto is_folded = [&](int axis) { return folds_axis(graph, nest, axis); };
+  const auto is_few = [&](int axis) {
+    const Extent& extent = nest.axes[static_cast<std::size_t>(axis)].extent;
+    return extent.is_number() && extent.constant() <= fold_slots;
+  };
+  if (nest.axes[static_cast<std::size_t>(nest.lanes)].hint < few_outside_vectors) return;
+  if (std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return graph.node(placed.node).kind != Kind::apply; })) return;
+  if (std::all_of(others.begin(), others.end(), [&](int axis) { return is_few(axis) || !is_folded(axis); })) std::stable_partition(others.begin(), others.end(), [&](int axis) { return !is_folded(axis); });
+}
+
 // The loop variables, outermost first. Without a root the nest runs once.
 void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const Costs& costs, const SharedOperands::Loops& product, int root) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
   std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
+  put_few_folded_last(graph, nest, others);
   for (int axis : {product.rows, product.sums})
     if (const auto at = std::find(others.begin(), others.end(), axis); at != others.end()) std::rotate(at, at + 1, others.end());
   if (root < 0) {

@@ -199,8 +199,9 @@ int equal_parts(int vectors, Index total) {
   return vectors;
 }
 
-bool picks_joined_rows(int count, std::size_t element_bytes, bool is_load, bool past_caches) {
+bool picks_joined_rows(int count, std::size_t element_bytes, bool is_load, bool past_caches, Index apart) {
   if (past_caches) return count <= 8;
+  if (apart > count) return element_bytes == 1 && apart <= longest_row;
   if (count == 4) return element_bytes == 1;
   return count <= (is_load && element_bytes > 2 ? 3 : 7);
 }

@@ -75,7 +75,7 @@ struct AxisUse {
   // beside_few: neighbours along another axis, of a few known elements, lie side by side.
   void add(double stride, StrideClass known, double elements, bool beside_few = false) {
     if (stride == 1 || is_known(known)) whole += stride * elements;
-    else if (known == StrideClass::joined && (beside_few || stride <= longest_step)) joined += elements;
+    else if (is_behind_rows(known) && (beside_few || stride <= longest_step)) joined += elements;
     else (stride <= 4 ? near : beside_few ? across : jumps) += elements;
   }
 };
@@ -106,6 +106,11 @@ constexpr double store_in_loads(bool in_blocks) { return in_blocks ? 0.95 : 1.25
 // What one loop may keep of the first level, half of the smallest in use (32 KiB): the rest is for what passes through.
 inline constexpr Index first_level_share = 1 << 14;
 inline constexpr Index least_shared_unit = 128;  // elements of the vector axis that are a thread's, if there are several
+
+// Elements along the vectors from which folds over a few others go right outside them, so that their sums stay in registers: means of 2 x 2 pixels of three
+// bytes .34 -> .11 ns a byte, 4 x 4 matrices times others 13.6 -> 9.6 ns; the largest of 2 x 2 of 16 channels, one vector at a time, would take
+// 2.7 times as long (Zen 5).
+inline constexpr Index few_outside_vectors = 4 * lane_count;
 
 // Why an axis is a poor root. A root that is also the vector axis, and not the only axis, breaks rows into tiles. A folded one needs
 // partial results, which may be large, and several leaves to be parallel. One of few elements cannot be split over threads; if they are
@@ -228,7 +233,8 @@ inline constexpr double worth_preparing = 4;
 // than each row by itself, transposed in squares. Pixels of two or three bytes take a fifth to a tenth of the time, stores of three floats a
 // third; squares are as good for four floats, and for loads of more (Zen 4, registers of 64 and of 32 bytes). Vectors that could go past the
 // caches are worth more shuffles: four floats .27 -> .16 ns an element, eight .31 -> .17.
-bool picks_joined_rows(int count, std::size_t element_bytes, bool is_load, bool past_caches);
+// apart: of rows that are parts of such, from one to the next; then of a load.
+bool picks_joined_rows(int count, std::size_t element_bytes, bool is_load, bool past_caches, Index apart = 0);
 
 // What keeps the unit busy that divides and takes roots: of a body, or of one op.
 struct DividerUse {

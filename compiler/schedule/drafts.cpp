@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "conditions.h"
 #include "cost_model.h"
 
 namespace weft {
@@ -38,6 +39,15 @@ bool reads_in_place(const Graph& graph, NodeId reader, int operand, const std::v
   return true;
 }
 
+std::vector<int> axes_of_operand(const Graph& graph, NodeId reader, int operand, const std::vector<int>& reader_axes) {
+  const AxisMap& map = graph.map(reader, operand);
+  const auto& domain = graph.node(graph.operand(reader, operand)).domain;
+  std::vector<int> axes(domain.size(), -1);
+  for (std::size_t d = 0; d < map.size(); ++d)
+    if (!domain[d].is(1) && map[d].axis >= 0) axes[d] = reader_axes[static_cast<std::size_t>(map[d].axis)];
+  return axes;
+}
+
 bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vector<int>& reader_axes, std::vector<int>& axes, bool elsewhere) {
   if (graph.node(reader).kind == Kind::update) return false;
   const Node& node = graph.node(id);
@@ -59,7 +69,7 @@ bool follow_reader(const Graph& graph, NodeId id, NodeId reader, const std::vect
 }
 
 Drafts::Drafts(const Graph& graph, const Hints& hints)
-    : graph_(graph), hints_(hints), preference_(graph, hints), draft_of_(graph.size(), -1), place_of_(graph.size()), directions_(graph.size(), Direction::any), partings_(graph.size()) {}
+    : graph_(graph), hints_(hints), preference_(graph, hints), draft_of_(graph.size(), -1), place_of_(graph.size()), directions_(graph.size(), Direction::any), partings_(graph.size()), asks_(conditions_on_indices(graph)) {}
 
 int Drafts::add() {
   drafts_.emplace_back();
@@ -241,11 +251,31 @@ bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>&
                                  {joined, roots, draft.nest.axes, draft.rank}, size_of(graph_.node(id).dtype));
 }
 
+// Whether the nest asks a condition that the node asks, or one that it is made of, along other axes: they would be two.
+bool Drafts::asks_otherwise(const Draft& draft, NodeId id, const std::vector<int>& axes) const {
+  for (int k = 0; k < graph_.arity(id); ++k) {
+    const NodeId operand = graph_.operand(id, k);
+    if (!asks_[operand.value]) continue;
+    const std::vector<int> own = axes_of_operand(graph_, id, k, axes);
+    if (const auto at = draft.asked.find(operand); at != draft.asked.end() ? at->second != own : asks_otherwise(draft, operand, own)) return true;
+  }
+  return false;
+}
+
+void Drafts::note_asked(Draft& draft, NodeId id, const std::vector<int>& axes) const {
+  for (int k = 0; k < graph_.arity(id); ++k) {
+    const NodeId operand = graph_.operand(id, k);
+    if (!asks_[operand.value]) continue;
+    const std::vector<int> own = axes_of_operand(graph_, id, k, axes);
+    if (draft.asked.emplace(operand, own).second) note_asked(draft, operand, own);
+  }
+}
+
 void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roots) {
   Draft& draft = drafts_[static_cast<std::size_t>(nest)];
   for (int k = 0; k < graph_.arity(id); ++k) {
     const AxisMap& map = graph_.map(id, k);
-    for (std::size_t d = 0; d < map.size() && graph_.node(id).kind == Kind::apply; ++d)
+    for (std::size_t d = 0; d < map.size() && graph_.node(id).kind == Kind::apply && !asks_[graph_.operand(id, k).value]; ++d)
       if (map[d].axis >= 0) draft.array_axes.emplace(std::pair(graph_.operand(id, k), static_cast<int>(d)), axes[static_cast<std::size_t>(map[d].axis)]);
   }
   directions_[id.value] = graph_.node(id).mode == Mode::accumulate ? Direction::any : direction_of(id, nest);
@@ -254,6 +284,7 @@ void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roo
   if (const auto product = product_of(graph_, id, axes, draft.nest.axes, fold_slots)) draft.product = product;
   draft.rank = std::max(draft.rank, std::popcount(bits_of(axes)));
   preference_.add(id, axes, draft.nest.axes, draft.uses);
+  note_asked(draft, id, axes);
   draft.nest.nodes.push_back({id, std::move(axes)});
   draft.roots = draft.nest.roots = roots;
 }
@@ -287,6 +318,7 @@ bool Drafts::join(NodeId id, int nest) {
   const bool once = fresh ? carried != 0 && roots == 0 : draft.runs_once && related;
   const bool has_root = !has_axes || (draft.runs_once ? once : roots != 0 || once);
   const Refusal refusal = !bound ? Refusal::axes : !nests_in(draft, order) ? Refusal::order : !has_root ? Refusal::no_root : !rows_fit(id, nest, roots) ? Refusal::long_rows
+                          : asks_otherwise(draft, id, axes) ? Refusal::indices
                           : runs_one_by_one(draft, id, axes) || holds_up_scan(id, nest) ? Refusal::one_by_one
                           : is_other_product(draft, id, axes) ? Refusal::other_product
                           : !fresh && has_axes && !once && costs_a_root(draft, id, axes, mine & ~carried, roots) ? Refusal::better_root : Refusal::none;
@@ -319,7 +351,7 @@ bool Drafts::join_readers(NodeId id, const std::vector<NodeId>& readers) {
   const bool held_up = std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return holds_up_scan(draft, reader, id, axes); });
   const std::uint64_t roots = draft.roots & mine & ~complete;
   const bool has_axes = !draft.nest.axes.empty(), has_root = has_axes ? (draft.runs_once ? mine != 0 : roots != 0) : mine == 0;
-  const Refusal refusal = !bound ? Refusal::axes : !has_root ? Refusal::no_root : complete != 0 && !row_fits(draft, id, axes, roots) ? Refusal::long_rows
+  const Refusal refusal = !bound ? Refusal::axes : asks_otherwise(draft, id, axes) ? Refusal::indices : !has_root ? Refusal::no_root : complete != 0 && !row_fits(draft, id, axes, roots) ? Refusal::long_rows
                           : runs_one_by_one(draft, id, axes) || held_up ? Refusal::one_by_one
                           : has_axes && !draft.runs_once && costs_a_root(draft, id, axes, mine & ~complete, roots) ? Refusal::better_root : Refusal::none;
   if (refusal != Refusal::none) {

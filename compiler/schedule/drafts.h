@@ -19,6 +19,7 @@ struct Draft {
   std::optional<Product> product;                      // of matrices, if a node is one
   std::set<std::pair<int, int>> nested;                // (a, b): a runs outside b, for a recurrence over both
   std::map<std::pair<NodeId, int>, int> array_axes;    // (array, dimension) -> nest axis, from the first access
+  std::map<NodeId, std::vector<int>> asked;            // conditions on indices, and the axes along which they are asked
 };
 
 class Drafts {
@@ -51,6 +52,8 @@ class Drafts {
   bool is_other_product(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
   bool parts_product(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
+  bool asks_otherwise(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
+  void note_asked(Draft& draft, NodeId id, const std::vector<int>& axes) const;
   bool refuse(NodeId id, Refusal Parting::*of, Refusal why);
   void admit(NodeId id, int draft, std::vector<int> axes, std::uint64_t roots);
 
@@ -62,6 +65,7 @@ class Drafts {
   std::vector<Direction> directions_;                  // by node
   std::vector<Draft> drafts_;
   std::vector<Parting> partings_;                      // by node
+  const std::vector<bool> asks_;                       // by node
 };
 
 // Whether a reader takes an operand at the index it is made at, along one dimension of it.
@@ -69,6 +73,9 @@ bool reads_in_place(const Graph& graph, NodeId reader, int operand, std::size_t 
 
 // Whether it does so along all dimensions of a value that runs over these axes.
 bool reads_in_place(const Graph& graph, NodeId reader, int operand, const std::vector<int>& axes);
+
+// The axes that a reader over these axes takes an operand along, where it does so in place.
+std::vector<int> axes_of_operand(const Graph& graph, NodeId reader, int operand, const std::vector<int>& reader_axes);
 
 // Whether a reader over these axes takes `id` at the index it is made at, wherever it reads it; then `axes` follow. `elsewhere`: other
 // indices are no objection, and leave their axes open.

@@ -18,7 +18,7 @@ constexpr double dear = std::numeric_limits<double>::infinity();       // more t
 class Recompute {
  public:
   Recompute(const Graph& graph, const Hints& hints, std::vector<Nest>& nests)
-      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), asks_index_(conditions_on_indices(graph)), fetches_(graph.size(), 0), reads_(nests.size()), wanted_(nests.size()) {
+      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), asks_(conditions_on_indices(graph)), fetches_(graph.size(), 0), reads_(nests.size()), wanted_(nests.size()) {
     for (std::size_t n = 0; n < nests.size(); ++n) {
       for (const Placed& placed : nests[n].nodes) {
         runs_in_[placed.node.value].push_back(n);
@@ -113,19 +113,51 @@ class Recompute {
     axes.assign(graph_.node(id).domain.size(), -1);
     for (NodeId reader : readers)
       if (graph_.node(reader).kind != Kind::apply || !follow_reader(graph_, id, reader, placed_.at({reader, n}), axes)) return false;
-    if (asks_index_[id.value]) return true;                                // whatever part of the root it runs in
     const std::uint64_t bits = bits_of(axes);
-    return nest.roots != 0 && (nest.roots & bits) == nest.roots;
+    return nest.roots != 0 && (nest.roots & bits) == nest.roots && operands_fit(id, n, axes);
+  }
+  // Whether what the nest makes of the operands is made along the axes that these take, and so would be the conditions on indices.
+  bool operands_fit(NodeId id, std::size_t n, const std::vector<int>& axes) const {
+    for (int k = 0; k < graph_.arity(id); ++k) {
+      const NodeId operand = graph_.operand(id, k);
+      const auto made = placed_.find({operand, n});
+      if (made == placed_.end() && !asks_[operand.value]) continue;
+      const std::vector<int> taken = axes_of_operand(graph_, id, k, axes);
+      if (made == placed_.end() && !operands_fit(operand, n, taken)) return false;
+      for (std::size_t d = 0; made != placed_.end() && d < graph_.map(id, k).size(); ++d)
+        if (reads_in_place(graph_, id, k, d) && made->second[d] != taken[d]) return false;
+    }
+    return true;
+  }
+  // A node, and the conditions that it asks unless these have arrays.
+  void put(NodeId id, std::size_t n, const std::vector<int>& axes) {
+    const std::size_t home = runs_in_[id.value][0];
+    runs_in_[id.value].push_back(n);
+    placed_[{id, n}] = axes;
+    for (int k = 0; k < graph_.arity(id); ++k)
+      if (const NodeId operand = graph_.operand(id, k); asks_[operand.value] && placed_.contains({operand, home}) && !placed_.contains({operand, n}))
+        put(operand, n, axes_of_operand(graph_, id, k, axes));
+    count_fetches(id, n, 1);
+  }
+
+  // Conditions leave with those that asked them; one that has an array runs where nothing asks it.
+  void drop_where_unasked(NodeId id) {
+    const std::vector<NodeId> users = graph_.users(id);
+    const auto is_made_in = [&](std::size_t n) { return placed_.contains({id, n}); };
+    if (!std::all_of(users.begin(), users.end(), [&](NodeId user) { return std::all_of(runs_in_[user.value].begin(), runs_in_[user.value].end(), is_made_in); })) return;
+    std::erase_if(runs_in_[id.value], [&](std::size_t n) {
+      return std::none_of(users.begin(), users.end(), [&](NodeId user) { return placed_.contains({user, n}); }) && placed_.erase({id, n}) > 0;
+    });
   }
 
   void consider(NodeId id) {
+    if (asks_[id.value]) return drop_where_unasked(id);
     if (!is_simple(id) || runs_in_[id.value].empty()) return;
     const std::size_t home = runs_in_[id.value][0];
     std::map<std::size_t, std::vector<NodeId>> readers;                    // by nest
     for (NodeId user : graph_.users(id)) {
       if (graph_.node(user).kind == Kind::reshape) return;                 // read from memory
-      for (std::size_t nest : runs_in_[user.value])
-        if (nest == home || !placed_.contains({id, nest})) readers[nest].push_back(user);
+      for (std::size_t nest : runs_in_[user.value]) readers[nest].push_back(user);
     }
     const bool used_at_home = readers.erase(home) > 0;
     if (readers.empty()) return;
@@ -139,15 +171,11 @@ class Recompute {
     }
     for (const auto& [nest, in_nest] : readers) again += cost_of_node(id, nest, deepest_again, kept);
     if (!used_at_home) again -= op_cost(graph_.node(id).op);
-    if (!asks_index_[id.value]) {
-      compared_.push_back({id, readers.size(), again, kept, again < kept});
-      if (again >= kept) return;
-    }
+    compared_.push_back({id, readers.size(), again, kept, again < kept});
+    if (again >= kept) return;
     std::size_t next = 0;
     for (const auto& [nest, in_nest] : readers) {
-      runs_in_[id.value].push_back(nest);
-      placed_[{id, nest}] = std::move(axes[next++]);
-      count_fetches(id, nest, 1);
+      put(id, nest, axes[next++]);
       fetches_[id.value] -= static_cast<int>(in_nest.size());
     }
     if (used_at_home) return;
@@ -160,7 +188,7 @@ class Recompute {
   const Hints& hints_;
   std::vector<Nest>& nests_;
   std::vector<std::vector<std::size_t>> runs_in_;      // by node: its own nest first
-  const std::vector<bool> is_output_, asks_index_;
+  const std::vector<bool> is_output_, asks_;
   std::vector<int> fetches_;                           // by node: how often a nest that does not make it reads it
   std::vector<std::set<NodeId>> reads_;                // by nest: arrays and values that are at hand
   std::vector<std::unordered_map<NodeId, int>> wanted_;   // by nest

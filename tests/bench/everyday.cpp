@@ -87,10 +87,25 @@ std::vector<Task> tasks() {
       {"a picture turned", {image}, [](const Exprs& x) { return Exprs{flip(permute_dims(x[0], {1, 0, 2}), 0) * 2}; }},
       {"a picture of bytes turned", {bytes}, [](const Exprs& x) { return Exprs{~flip(permute_dims(x[0], {1, 0, 2}), 0)}; }},
       {"planes of bytes by columns to pixels", {{{3, width, height}, u8}}, [](const Exprs& x) { return Exprs{~permute_dims(x[0], {2, 1, 0})}; }},
+      {"half the size, pixels of bytes", {bytes},
+       [](const Exprs& x) { return Exprs{cast(mean(cast(reshape(x[0], {height / 2, 2, width / 2, 2, 3}), f32), {1, 3}), u8)}; }},
+      {"bytes over others by their alpha", {{{height, width, 4}, u8}, bytes},
+       [](const Exprs& x) {
+         const Expr alpha = cast(x[0].slice({{}, {}, Slice{3, 4}}), f32) / 255;
+         return Exprs{cast(cast(x[0].slice({{}, {}, Slice{0, 3}}), f32) * alpha + cast(x[1], f32) * (1 - alpha), u8)};
+       }},
       {"mean of each channel", {image}, [](const Exprs& x) { return Exprs{mean(x[0], {0, 1})}; }},
       {"colours times a 3 x 3 matrix", {image, {{3, 3}}}, [](const Exprs& x) { return Exprs{sum(expand_dims(x[0], 2) * x[1], 3)}; }},
       {"points times a 3 x 3 matrix", {{{many, 3}}, {{3, 3}}}, [](const Exprs& x) { return Exprs{transformed(x[0], x[1])}; }},
       {"points times an 8 x 8 matrix", {{{many / 4, 8}}, {{8, 8}}}, [](const Exprs& x) { return Exprs{transformed(x[0], x[1])}; }},
+      {"determinants of 3 x 3 matrices", {{{many / 2, 3, 3}}},
+       [](const Exprs& x) {
+         const auto at = [&](Index i, Index j) { return x[0].slice({{}, i, j}); };
+         const auto minor = [&](Index i, Index j) { return at(1, i) * at(2, j) - at(1, j) * at(2, i); };
+         return Exprs{at(0, 0) * minor(1, 2) - at(0, 1) * minor(0, 2) + at(0, 2) * minor(0, 1)};
+       }},
+      {"4 x 4 matrices times others", {{{many / 4, 4, 4}}, {{many / 4, 4, 4}}},
+       [](const Exprs& x) { return Exprs{sum(expand_dims(x[0], 3) * expand_dims(x[1], 1), 2)}; }},
       {"unit vectors", {{{many, 3}}}, [](const Exprs& x) { return Exprs{x[0] / sqrt(sum(x[0] * x[0], 1, true))}; }},
       {"cross products", {{{many, 3}}, {{many, 3}}},
        [](const Exprs& x) {

@@ -95,6 +95,49 @@ TEST_CASE("means of an image for each channel run along its rows") {
   }
 }
 
+TEST_CASE("elements of small matrices come from whole matrices, whose loads they share") {
+  for (const DType dtype : {u8, f16, f32, f64})
+    for (const auto& [rows, columns] : {std::pair<Index, Index>{3, 3}, {2, 2}, {4, 4}, {2, 3}, {5, 3}, {2, 9}})
+      for (const int lanes : {0, 8}) {
+        CAPTURE(dtype);
+        CAPTURE(rows);
+        CAPTURE(columns);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", rows, columns});
+        const auto at = [&](Index row, Index column) { return x.slice({{}, row, column}); };
+        const Expr determinant = at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0), corners = at(rows - 1, columns - 1) + at(0, columns - 1);
+        const Function f = compile({determinant, corners, permute_dims(x, {1, 2, 0}) + x.graph().constant(dtype, {}, {1})}, {x}, {.threads = 2, .lanes = lanes, .verify = true});
+        for (const Index n : {4096, 1, 15, 16, 17, 100})
+          for (const bool at_end : {false, true}) same_bits(f, {guarded(counted(dtype, {n, rows, columns}), at_end)});
+      }
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 3, 3});
+  const Function f = compile({x.slice({{}, 0, 0}) + x.slice({{}, 1, 1}) + x.slice({{}, 2, 2})}, {x}, {.threads = 1, .verify = true});
+  same_bits(f, {counted(f32, {1024, 3, 3})});
+  CHECK(f.llvm().find("gather") == std::string::npos);
+  Array padded(f32, {1024, 4, 3});                     // the fourth row is a gap
+  padded.fill(Scalar::of(f32, 5.0));
+  same_bits(f, {padded.slice(1, 0, 3)});
+  CHECK(f.llvm().find("gather") != std::string::npos);
+}
+
+TEST_CASE("some channels of pixels of bytes, and means of squares of such pixels") {
+  for (const Index few : {2, 3, 4, 7}) {
+    Graph g;
+    const Expr x = g.input("x", u8, {"h", 2, "w", 2, few});
+    const Function means = compile({cast(mean(cast(x, f32), {1, 3}), u8), max(x, {1, 3})}, {x}, {.threads = 2, .verify = true});
+    for (const Index w : {320, 100, 16, 3, 1})
+      for (const bool at_end : {false, true}) same_bits(means, {guarded(counted(u8, {3, 2, w, 2, few}), at_end)});
+  }
+  for (const Index few : {2, 3, 4, 7}) {
+    Graph g;
+    const Expr y = g.input("y", u8, {"n", few + 1}), alpha = cast(y.slice({{}, {few, {}}}), f32) / 255;
+    const Function f = compile({cast(cast(y.slice({{}, {0, few}}), f32) * alpha, u8)}, {y}, {.threads = 2, .verify = true});
+    for (const Index n : {4096, 1, 15, 16, 17, 1040})
+      for (const bool at_end : {false, true}) same_bits(f, {guarded(counted(u8, {n, few + 1}), at_end)});
+  }
+}
+
 TEST_CASE("windows that overlap are read where they lie") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "k", 3}), fixed = g.input("y", f32, {"n", 5, 3});

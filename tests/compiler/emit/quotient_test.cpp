@@ -7,7 +7,7 @@
 
 #include <weft/function.h>
 
-#include "compiled.h"
+#include "bits.h"
 
 using namespace weft;
 
@@ -97,6 +97,22 @@ template <class T> void check_divisors() {
 TEST_CASE("quotients by one divisor have the bits of the divider: close to the middle of two numbers, and at the ends of its range") {
   check_divisors<float>();
   check_divisors<double>();
+}
+
+TEST_CASE("quotients by powers of two are products, with the same bits: subnormal ones round, others that are none stay quotients") {
+  for (const DType dtype : {f16, bf16, f32, f64})
+    for (const double divisor : {1.0, 4.0, -0.5, 1024.0, 0x1p-10, 0x1p100, 0x1p-130, 3.0, 6.0}) {
+      CAPTURE(dtype);
+      CAPTURE(divisor);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n"});
+      std::vector<double> values{0.0, -0.0, INFINITY, -INFINITY, NAN, 0x1.8p-149, 0x1.4p-126, 0x1.fffffep-125, 0x1.fffffep127, 0x1.8p-1070, 0x1.234p-1021, 1.0, 5.0, 0x1.ffcp-14};
+      for (int k = 0; k < 300; ++k) values.push_back((k * 37 % 101 - 50) * std::ldexp(1.0, k % 290 - 150));
+      Graph as_f64;
+      const Expr y = as_f64.input("y", f64, {"n"});
+      const Array converted = interpret({cast(y, dtype)}, {y}, {Array::from<double>(values, {static_cast<Index>(values.size())})})[0];
+      same_bits(compile({x / divisor}, {x}, {.threads = 1, .verify = true}), {converted});
+    }
 }
 
 TEST_CASE("quotients by one divisor: zeros, infinities, NaN and subnormal numbers among others") {

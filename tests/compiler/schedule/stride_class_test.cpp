@@ -36,9 +36,13 @@ TEST_CASE("small steps are known along the fastest axis alone; axes of extent 1 
 TEST_CASE("the axis that follows the fastest without a gap is known") {
   CHECK(letters({30, 1}, {10, 30}) == "ju");
   CHECK(letters({4, 1}, {3000, 4}) == "ju");         // rows of four elements
-  CHECK(letters({3840, 3, 1}, {720, 1280, 3}) == "*ju");
+  CHECK(letters({3840, 3, 1}, {720, 1280, 3}) == "sju");
+  CHECK(letters({3848, 3, 1}, {720, 1280, 3}) == "*ju");     // a gap behind each line
+  CHECK(letters({27, 9, 3, 1}, {50, 3, 3, 3}) == "*sju");
+  CHECK(letters({9, 1, 3}, {50, 3, 3}) == "suj");
+  CHECK(letters({9, 2}, {50, 3}) == "*b");
   CHECK(letters({1, 10}, {10, 30}) == "uj");
-  CHECK(letters({30, 1, 3}, {5, 3, 10}) == "*uj");
+  CHECK(letters({30, 1, 3}, {5, 3, 10}) == "suj");
   CHECK(letters({-4, 1}, {3000, 4}) == "*u");
   CHECK(letters({6, 2}, {3000, 3}) == "*b");         // of step 1 alone
   CHECK(letters({30, 30, 1}, {10, 1, 30}) == "juu");
