@@ -2,6 +2,7 @@
 // not c or f, decide. If the root itself is the best vector axis it is split: tiles outermost, elements innermost.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -232,7 +233,11 @@ void put_few_folded_last(const Graph& graph, const Nest& nest, std::vector<int>&
   };
   if (nest.axes[static_cast<std::size_t>(nest.lanes)].hint < few_outside_vectors) return;
   if (std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return graph.node(placed.node).kind != Kind::apply; })) return;
-  if (std::all_of(others.begin(), others.end(), [&](int axis) { return is_few(axis) || !is_folded(axis); })) std::stable_partition(others.begin(), others.end(), [&](int axis) { return !is_folded(axis); });
+  if (!std::all_of(others.begin(), others.end(), [&](int axis) { return is_few(axis) || !is_folded(axis); })) return;
+  std::vector<int> folded;
+  std::copy_if(others.begin(), others.end(), std::back_inserter(folded), is_folded);
+  std::erase_if(others, is_folded);
+  others.insert(others.end(), folded.begin(), folded.end());
 }
 
 // The loop variables, outermost first. Without a root the nest runs once.

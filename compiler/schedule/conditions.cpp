@@ -35,9 +35,9 @@ bool is_asked_in_place(const Graph& graph, NodeId id) {
   });
 }
 
-class Conditions {
+class WhereAsked {
  public:
-  Conditions(const Graph& graph, const Hints& hints, std::vector<Nest>& nests) : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()) {
+  WhereAsked(const Graph& graph, const Hints& hints, std::vector<Nest>& nests) : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()) {
     for (std::size_t n = 0; n < nests.size(); ++n)
       for (const Placed& placed : nests[n].nodes) add(placed, n);
   }
@@ -99,6 +99,20 @@ std::vector<bool> conditions_on_indices(const Graph& graph) {
   return asks;
 }
 
-void make_conditions(const Graph& graph, const Hints& hints, std::vector<Nest>& nests) { Conditions(graph, hints, nests).run(); }
+void find_asked(const Graph& graph, const std::vector<bool>& asks, NodeId id, const std::vector<int>& axes, AskedAlong& asked) {
+  std::vector<std::pair<NodeId, std::vector<int>>> due{{id, axes}};
+  while (!due.empty()) {
+    const auto [reader, along] = std::move(due.back());
+    due.pop_back();
+    for (int k = 0; k < graph.arity(reader); ++k) {
+      const NodeId operand = graph.operand(reader, k);
+      if (!asks[operand.value]) continue;
+      const auto [at, is_new] = asked.emplace(operand, axes_of_operand(graph, reader, k, along));
+      if (is_new) due.emplace_back(*at);
+    }
+  }
+}
+
+void make_conditions(const Graph& graph, const Hints& hints, std::vector<Nest>& nests) { WhereAsked(graph, hints, nests).run(); }
 
 }  // namespace weft

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "conditions.h"
 #include "cost_model.h"
 
 namespace weft {
@@ -253,22 +252,12 @@ bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>&
 
 // Whether the nest asks a condition that the node asks, or one that it is made of, along other axes: they would be two.
 bool Drafts::asks_otherwise(const Draft& draft, NodeId id, const std::vector<int>& axes) const {
-  for (int k = 0; k < graph_.arity(id); ++k) {
-    const NodeId operand = graph_.operand(id, k);
-    if (!asks_[operand.value]) continue;
-    const std::vector<int> own = axes_of_operand(graph_, id, k, axes);
-    if (const auto at = draft.asked.find(operand); at != draft.asked.end() ? at->second != own : asks_otherwise(draft, operand, own)) return true;
-  }
-  return false;
-}
-
-void Drafts::note_asked(Draft& draft, NodeId id, const std::vector<int>& axes) const {
-  for (int k = 0; k < graph_.arity(id); ++k) {
-    const NodeId operand = graph_.operand(id, k);
-    if (!asks_[operand.value]) continue;
-    const std::vector<int> own = axes_of_operand(graph_, id, k, axes);
-    if (draft.asked.emplace(operand, own).second) note_asked(draft, operand, own);
-  }
+  AskedAlong asked;
+  find_asked(graph_, asks_, id, axes, asked);
+  return std::any_of(asked.begin(), asked.end(), [&](const auto& each) {
+    const auto at = draft.asked.find(each.first);
+    return at != draft.asked.end() && at->second != each.second;
+  });
 }
 
 void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roots) {
@@ -284,7 +273,7 @@ void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roo
   if (const auto product = product_of(graph_, id, axes, draft.nest.axes, fold_slots)) draft.product = product;
   draft.rank = std::max(draft.rank, std::popcount(bits_of(axes)));
   preference_.add(id, axes, draft.nest.axes, draft.uses);
-  note_asked(draft, id, axes);
+  find_asked(graph_, asks_, id, axes, draft.asked);
   draft.nest.nodes.push_back({id, std::move(axes)});
   draft.roots = draft.nest.roots = roots;
 }

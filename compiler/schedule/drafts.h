@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "conditions.h"
 #include "products.h"
 #include "root.h"
 
@@ -19,7 +20,7 @@ struct Draft {
   std::optional<Product> product;                      // of matrices, if a node is one
   std::set<std::pair<int, int>> nested;                // (a, b): a runs outside b, for a recurrence over both
   std::map<std::pair<NodeId, int>, int> array_axes;    // (array, dimension) -> nest axis, from the first access
-  std::map<NodeId, std::vector<int>> asked;            // conditions on indices, and the axes along which they are asked
+  AskedAlong asked;
 };
 
 class Drafts {
@@ -53,7 +54,6 @@ class Drafts {
   bool parts_product(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
   bool asks_otherwise(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
-  void note_asked(Draft& draft, NodeId id, const std::vector<int>& axes) const;
   bool refuse(NodeId id, Refusal Parting::*of, Refusal why);
   void admit(NodeId id, int draft, std::vector<int> axes, std::uint64_t roots);
 

@@ -114,30 +114,32 @@ class Recompute {
     for (NodeId reader : readers)
       if (graph_.node(reader).kind != Kind::apply || !follow_reader(graph_, id, reader, placed_.at({reader, n}), axes)) return false;
     const std::uint64_t bits = bits_of(axes);
-    return nest.roots != 0 && (nest.roots & bits) == nest.roots && operands_fit(id, n, axes);
+    return nest.roots != 0 && (nest.roots & bits) == nest.roots && conditions_fit(id, n, axes);
   }
-  // Whether what the nest makes of the operands is made along the axes that these take, and so would be the conditions on indices.
-  bool operands_fit(NodeId id, std::size_t n, const std::vector<int>& axes) const {
-    for (int k = 0; k < graph_.arity(id); ++k) {
-      const NodeId operand = graph_.operand(id, k);
-      const auto made = placed_.find({operand, n});
-      if (made == placed_.end() && !asks_[operand.value]) continue;
-      const std::vector<int> taken = axes_of_operand(graph_, id, k, axes);
-      if (made == placed_.end() && !operands_fit(operand, n, taken)) return false;
-      for (std::size_t d = 0; made != placed_.end() && d < graph_.map(id, k).size(); ++d)
-        if (reads_in_place(graph_, id, k, d) && made->second[d] != taken[d]) return false;
-    }
-    return true;
+  AskedAlong asked_by(NodeId id, const std::vector<int>& axes) const {
+    AskedAlong asked;
+    find_asked(graph_, asks_, id, axes, asked);
+    return asked;
+  }
+  // Whether the nest, where it asks the same conditions, does so along the same axes.
+  bool conditions_fit(NodeId id, std::size_t n, const std::vector<int>& axes) const {
+    const AskedAlong asked = asked_by(id, axes);
+    return std::all_of(asked.begin(), asked.end(), [&](const auto& each) {
+      const auto made = placed_.find({each.first, n});
+      return made == placed_.end() || made->second == each.second;
+    });
   }
   // A node, and the conditions that it asks unless these have arrays.
   void put(NodeId id, std::size_t n, const std::vector<int>& axes) {
     const std::size_t home = runs_in_[id.value][0];
+    place(id, n, axes);
+    for (const auto& [condition, along] : asked_by(id, axes))
+      if (placed_.contains({condition, home}) && !placed_.contains({condition, n})) place(condition, n, along);
+    count_fetches(id, n, 1);
+  }
+  void place(NodeId id, std::size_t n, const std::vector<int>& axes) {
     runs_in_[id.value].push_back(n);
     placed_[{id, n}] = axes;
-    for (int k = 0; k < graph_.arity(id); ++k)
-      if (const NodeId operand = graph_.operand(id, k); asks_[operand.value] && placed_.contains({operand, home}) && !placed_.contains({operand, n}))
-        put(operand, n, axes_of_operand(graph_, id, k, axes));
-    count_fetches(id, n, 1);
   }
 
   // Conditions leave with those that asked them; one that has an array runs where nothing asks it.

@@ -103,7 +103,7 @@ class GraphMaker : RandomWindows {
   // Which sign a computed NaN has depends on the order of operands that an instruction was given: where signs are read it is
   // a number.
   NodeId with_sign(NodeId id) {
-    const bool computed = node(id).kind == weft::Kind::apply || node(id).kind == weft::Kind::recurrence;
+    const bool computed = node(id).kind != weft::Kind::input && node(id).kind != weft::Kind::constant;
     return computed && is_floating(node(id).dtype) ? where(isnan(expr(id)), 1, expr(id)).id() : id;
   }
   static void shift_axes(std::vector<weft::Operand>& operands) {

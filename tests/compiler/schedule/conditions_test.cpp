@@ -61,3 +61,12 @@ TEST_CASE("conditions that are results, are summed up, moved or laid out anew") 
   sizes_of({where(mask.slice({{1, {}}}), s.x.slice({{1, {}}}), 0), reshape(mask, {-1})}, {s.x}, {{33, 33}});
   sizes_of({where(expand_dims(mask, 0), stack({s.x, s.x + 1}), 0)}, {s.x}, {{33, 33}});
 }
+
+TEST_CASE("conditions that are made of each other many times over are looked at once") {
+  Square s;
+  Expr mask = s.row < s.column;
+  for (int k = 1; k < 40; ++k) mask = (mask & (s.column < 60 + k)) | (mask & (s.row > k - 50));
+  const Expr masked = where(mask, s.x, 0);
+  const Sizes sizes = sizes_of({masked / sum(masked), where(mask, transpose(s.x), 1)}, {s.x}, {{70, 70}});
+  CHECK(sizes.temporary_bytes <= 2 * 70 * 70 * 4 + 64);
+}
