@@ -31,6 +31,7 @@ constexpr GraphPass passes[] = {
     {"narrow", narrow, "values that are read in part are made in that part"},
     {"store_windows", store_windows, "what an update writes lies in memory"},
     {"store_reshapes", store_reshapes, "what a reshape names lies in memory, row-major"},
+    {"part_conditions", part_conditions, "conditions on indices that are asked along several axes become one for each"},
     {"renumber", drop_dead, "drop what became dead, number again"},
     {"choose_layouts", choose_layouts, "results and arrays between nests are stored as their readers run: C or F"},
 };

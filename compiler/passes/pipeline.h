@@ -34,5 +34,8 @@ Graph narrow(const Graph& graph);               // narrow.cpp
 Graph store_windows(const Graph& graph);        // store_windows.cpp
 // What a reshape names lies in memory of its own, in row-major order: a constant and an output get a copy, calls see to inputs.
 Graph store_reshapes(const Graph& graph);       // store_reshapes.cpp
+// A condition on indices that is asked along several axes, as those of a square are that rolls both ways, becomes one for each: nests make them where
+// they ask (schedule/conditions.h), which one could not be for two axes of a nest.
+Graph part_conditions(const Graph& graph);      // part_conditions.cpp
 
 }  // namespace weft

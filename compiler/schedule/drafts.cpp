@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "conditions.h"
 #include "cost_model.h"
 
 namespace weft {
@@ -212,11 +213,12 @@ bool Drafts::holds_up_scan(NodeId id, int nest) const {
   return false;
 }
 
-// Products of matrices over other axes than the one that the nest has: their vectors would run along the sums of one of them.
+// Products of matrices over other axes than the one that the nest has: their vectors would run along the sums of one of them. And more of them
+// than blocks of registers are made for.
 bool Drafts::is_other_product(const Draft& draft, NodeId id, const std::vector<int>& axes) const {
   if (!draft.product) return false;
   const auto product = product_of(graph_, id, axes, draft.nest.axes, fold_slots);
-  return product && product != draft.product;
+  return product && (product != draft.product || draft.instructions + product->instructions > small_body);
 }
 
 // Whether sharing these roots would leave no batch of a product as the root, but its rows, which are to be right outside its sums.
@@ -250,16 +252,6 @@ bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>&
                                  {joined, roots, draft.nest.axes, draft.rank}, size_of(graph_.node(id).dtype));
 }
 
-// Whether the nest asks a condition that the node asks, or one that it is made of, along other axes: they would be two.
-bool Drafts::asks_otherwise(const Draft& draft, NodeId id, const std::vector<int>& axes) const {
-  AskedAlong asked;
-  find_asked(graph_, asks_, id, axes, asked);
-  return std::any_of(asked.begin(), asked.end(), [&](const auto& each) {
-    const auto at = draft.asked.find(each.first);
-    return at != draft.asked.end() && at->second != each.second;
-  });
-}
-
 void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roots) {
   Draft& draft = drafts_[static_cast<std::size_t>(nest)];
   for (int k = 0; k < graph_.arity(id); ++k) {
@@ -270,10 +262,9 @@ void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roo
   directions_[id.value] = graph_.node(id).mode == Mode::accumulate ? Direction::any : direction_of(id, nest);
   draft_of_[id.value] = nest;
   place_of_[id.value] = draft.nest.nodes.size();
-  if (const auto product = product_of(graph_, id, axes, draft.nest.axes, fold_slots)) draft.product = product;
+  if (const auto product = product_of(graph_, id, axes, draft.nest.axes, fold_slots)) draft.product = product, draft.instructions += product->instructions;
   draft.rank = std::max(draft.rank, std::popcount(bits_of(axes)));
   preference_.add(id, axes, draft.nest.axes, draft.uses);
-  find_asked(graph_, asks_, id, axes, draft.asked);
   draft.nest.nodes.push_back({id, std::move(axes)});
   draft.roots = draft.nest.roots = roots;
 }
@@ -307,7 +298,6 @@ bool Drafts::join(NodeId id, int nest) {
   const bool once = fresh ? carried != 0 && roots == 0 : draft.runs_once && related;
   const bool has_root = !has_axes || (draft.runs_once ? once : roots != 0 || once);
   const Refusal refusal = !bound ? Refusal::axes : !nests_in(draft, order) ? Refusal::order : !has_root ? Refusal::no_root : !rows_fit(id, nest, roots) ? Refusal::long_rows
-                          : asks_otherwise(draft, id, axes) ? Refusal::indices
                           : runs_one_by_one(draft, id, axes) || holds_up_scan(id, nest) ? Refusal::one_by_one
                           : is_other_product(draft, id, axes) ? Refusal::other_product
                           : !fresh && has_axes && !once && costs_a_root(draft, id, axes, mine & ~carried, roots) ? Refusal::better_root : Refusal::none;
@@ -340,7 +330,7 @@ bool Drafts::join_readers(NodeId id, const std::vector<NodeId>& readers) {
   const bool held_up = std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return holds_up_scan(draft, reader, id, axes); });
   const std::uint64_t roots = draft.roots & mine & ~complete;
   const bool has_axes = !draft.nest.axes.empty(), has_root = has_axes ? (draft.runs_once ? mine != 0 : roots != 0) : mine == 0;
-  const Refusal refusal = !bound ? Refusal::axes : asks_otherwise(draft, id, axes) ? Refusal::indices : !has_root ? Refusal::no_root : complete != 0 && !row_fits(draft, id, axes, roots) ? Refusal::long_rows
+  const Refusal refusal = !bound ? Refusal::axes : !has_root ? Refusal::no_root : complete != 0 && !row_fits(draft, id, axes, roots) ? Refusal::long_rows
                           : runs_one_by_one(draft, id, axes) || held_up ? Refusal::one_by_one
                           : has_axes && !draft.runs_once && costs_a_root(draft, id, axes, mine & ~complete, roots) ? Refusal::better_root : Refusal::none;
   if (refusal != Refusal::none) {

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "conditions.h"
 #include "products.h"
 #include "root.h"
 
@@ -18,9 +17,9 @@ struct Draft {
   std::uint64_t carried = 0;                           // axes of recurrences
   AxisUses uses;                                       // by axis
   std::optional<Product> product;                      // of matrices, if a node is one
+  int instructions = 0;                                // of all products that there are
   std::set<std::pair<int, int>> nested;                // (a, b): a runs outside b, for a recurrence over both
   std::map<std::pair<NodeId, int>, int> array_axes;    // (array, dimension) -> nest axis, from the first access
-  AskedAlong asked;
 };
 
 class Drafts {
@@ -53,7 +52,6 @@ class Drafts {
   bool is_other_product(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
   bool parts_product(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
-  bool asks_otherwise(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
   bool refuse(NodeId id, Refusal Parting::*of, Refusal why);
   void admit(NodeId id, int draft, std::vector<int> axes, std::uint64_t roots);
 

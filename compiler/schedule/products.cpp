@@ -17,19 +17,20 @@ std::vector<int> bound(std::vector<int> axes) {
 }
 
 // Whether what an elementwise node reads has its elements only together, as x and y have those of (x[i,k] - y[k,j])^2. Of `axes`, which are those
-// of its domain, `shared` keeps those that every such operand has.
-bool is_joined(const Graph& graph, NodeId id, const std::vector<int>& axes, int levels, std::vector<int>& shared) {
+// of its domain, `batches` of the product keep those that every such operand has.
+bool is_joined(const Graph& graph, NodeId id, const std::vector<int>& axes, int levels, Product& product) {
+  product.instructions += instructions_with_loads(graph, id);
   const std::vector<int> domain = bound(axes);
   for (int k = 0; k < graph.arity(id); ++k) {
     std::vector<int> read;
     for (const AxisRef& ref : graph.map(id, k)) read.push_back(ref.axis < 0 ? -1 : axes[static_cast<std::size_t>(ref.axis)]);
     if (bound(read).size() < domain.size()) {
-      if (!bound(read).empty()) std::erase_if(shared, [&](int axis) { return !has(read, axis); });
+      if (!bound(read).empty()) std::erase_if(product.batches, [&](int axis) { return !has(read, axis); });
       continue;
     }
     const NodeId operand = graph.operand(id, k);
     const Node& made = graph.node(operand);
-    if (levels == 0 || made.kind != Kind::apply || made.mode != Mode::broadcast || !is_joined(graph, operand, read, levels - 1, shared)) return false;
+    if (levels == 0 || made.kind != Kind::apply || made.mode != Mode::broadcast || !is_joined(graph, operand, read, levels - 1, product)) return false;
   }
   return true;
 }
@@ -44,9 +45,8 @@ std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vect
   const std::vector<int> kept = bound({axes.begin(), end_of_kept}), folded = bound({end_of_kept, axes.end()});
   const auto with = [&](Index elements) { return std::count_if(kept.begin(), kept.end(), [&](int axis) { return nest_axes[static_cast<std::size_t>(axis)].hint >= elements; }); };
   if (folded.size() != 1 || nest_axes[static_cast<std::size_t>(folded[0])].hint < fold_slots || with(fold_slots) < 1 || with(least) < 2) return {};
-  std::vector<int> batches = kept;
-  if (!is_joined(graph, id, axes, levels, batches)) return {};
-  return Product{folded[0], kept, batches};
+  Product product{folded[0], kept, kept};
+  return is_joined(graph, id, axes, levels, product) ? std::optional(product) : std::nullopt;
 }
 
 SharedOperands::SharedOperands(const Graph& graph, const Nest& nest) : axes_(nest.axes) {
@@ -64,7 +64,7 @@ SharedOperands::SharedOperands(const Graph& graph, const Nest& nest) : axes_(nes
   for (const Placed& placed : nest.nodes) {
     if (!has(placed.axes, found.sums)) continue;
     simple &= node_cost(graph.node(placed.node)) == 1;
-    instructions += 1 + static_cast<int>(graph.arity(placed.node));
+    instructions += instructions_with_loads(graph, placed.node);
   }
   if (simple && instructions <= small_body) product_ = found;
 }

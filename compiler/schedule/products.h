@@ -14,10 +14,13 @@ struct Product {
   int sums = -1;                        // the nest axis that is folded
   std::vector<int> kept;                // and those that are not, in order
   std::vector<int> batches;             // of these: that all operands have
+  int instructions = 0;                 // of a term, with its loads
   friend bool operator==(const Product& a, const Product& b) { return a.sums == b.sums && a.kept == b.kept; }
 };
 // Of a node over these axes of a nest; axes[d] is the one of domain axis d, or -1.
 std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, Index least);
+
+inline int instructions_with_loads(const Graph& graph, NodeId id) { return 1 + graph.arity(id); }
 
 class SharedOperands {
  public:
