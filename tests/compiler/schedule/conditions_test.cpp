@@ -2,22 +2,18 @@
 #include <weft/rearrange.h>
 
 #include "bits.h"
+#include "call_sizes.h"
 
 using namespace weft;
 
 namespace {
 
-struct Sizes {
-  int nests;
-  Index temporary_bytes;
-};
-Sizes sizes_of(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Dims>& shapes) {
+CallSizes sizes_of(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Dims>& shapes) {
   std::vector<Array> arrays;
   for (std::size_t k = 0; k < shapes.size(); ++k) arrays.push_back(uniform(inputs[k].dtype(), shapes[k], static_cast<int>(k)));
   const Function f = compile(outputs, inputs, checked());
   check_bits(outputs, inputs, arrays);
-  const Call call = f.bind(arrays, f(arrays));
-  return {call.loop_nests(), call.temporary_bytes()};
+  return sizes_of_call(f, arrays);
 }
 
 struct Square {
@@ -30,17 +26,17 @@ struct Square {
 TEST_CASE("conditions on an index are made where they are asked, whatever else runs there") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"});
-  const Sizes rolled = sizes_of({roll(x, 1, 1) + roll(x, -1, 0) * roll(x, 2, 1)}, {x}, {{100, 300}});
+  const CallSizes rolled = sizes_of({roll(x, 1, 1) + roll(x, -1, 0) * roll(x, 2, 1)}, {x}, {{100, 300}});
   CHECK(rolled.nests == 1);
   CHECK(rolled.temporary_bytes == 0);
-  const Sizes masked = sizes_of({where(less(iota(g, "m"), 20), x, 0), softmax(where(greater(iota(g, "m"), 7), x, -INFINITY), 1)}, {x}, {{100, 300}});
+  const CallSizes masked = sizes_of({where(less(iota(g, "m"), 20), x, 0), softmax(where(greater(iota(g, "m"), 7), x, -INFINITY), 1)}, {x}, {{100, 300}});
   CHECK(masked.temporary_bytes == 0);
 }
 
 TEST_CASE("a condition that several nests ask has no array") {
   Square s;
   const Expr mask = (s.row < s.column) & (s.column < s.row + 9), masked = where(mask, s.x, 0);
-  const Sizes sizes = sizes_of({masked / sum(masked), where(mask, 1, s.x)}, {s.x}, {{90, 90}});
+  const CallSizes sizes = sizes_of({masked / sum(masked), where(mask, 1, s.x)}, {s.x}, {{90, 90}});
   CHECK(sizes.nests >= 2);
   CHECK(sizes.temporary_bytes < 90 * 90 * 4 + 90 * 90);
   sizes_of({masked / sum(masked), where(mask, 1, transpose(s.x))}, {s.x}, {{90, 90}});     // in one nest, which asks it along exchanged axes
@@ -68,14 +64,14 @@ TEST_CASE("conditions that are made of each other many times over are looked at 
   Expr mask = s.row < s.column;
   for (int k = 1; k < 40; ++k) mask = (mask & (s.column < 60 + k)) | (mask & (s.row > k - 50));
   const Expr masked = where(mask, s.x, 0);
-  const Sizes sizes = sizes_of({masked / sum(masked), where(mask, transpose(s.x), 1)}, {s.x}, {{70, 70}});
+  const CallSizes sizes = sizes_of({masked / sum(masked), where(mask, transpose(s.x), 1)}, {s.x}, {{70, 70}});
   CHECK(sizes.temporary_bytes <= 2 * 70 * 70 * 4 + 64);
 }
 
 TEST_CASE("a condition of a square that rolls both ways becomes two, and neither has an array") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "n"});
-  const Sizes sizes = sizes_of({roll(x, 1, 0) + roll(x, -1, 0) + roll(x, 1, 1) + roll(x, -1, 1) - 4 * x}, {x}, {{120, 120}});
+  const CallSizes sizes = sizes_of({roll(x, 1, 0) + roll(x, -1, 0) + roll(x, 1, 1) + roll(x, -1, 1) - 4 * x}, {x}, {{120, 120}});
   CHECK(sizes.nests == 1);
   CHECK(sizes.temporary_bytes == 0);
 }

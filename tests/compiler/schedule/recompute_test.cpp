@@ -4,21 +4,17 @@
 #include <weft/rearrange.h>
 
 #include "compiled.h"
+#include "call_sizes.h"
 
 using namespace weft;
 
 namespace {
 
-struct Sizes {
-  int nests;
-  Index temporary_bytes;
-};
-Sizes sizes_of(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Dims>& shapes) {
+CallSizes sizes_of(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Dims>& shapes) {
   std::vector<Array> arrays;
   for (std::size_t k = 0; k < shapes.size(); ++k) arrays.push_back(Array::empty(inputs[k].dtype(), shapes[k]));
   const Function f = compile(outputs, inputs, checked());
-  const Call call = f.bind(arrays, f(arrays));
-  return {call.loop_nests(), call.temporary_bytes()};
+  return sizes_of_call(f, arrays);
 }
 
 }  // namespace
@@ -40,12 +36,12 @@ TEST_CASE("the backward nest makes cheap values again and reads dear ones") {
     const Expr loss = sqrt(sum(square(y)));
     return std::vector<Expr>{loss, grad(loss, {x})[0]};
   };
-  const Sizes cheap = sizes_of(gradient_of(x * 0.5 + 1), {x}, {{n}});
+  const CallSizes cheap = sizes_of(gradient_of(x * 0.5 + 1), {x}, {{n}});
   CHECK(cheap.nests == 2);
   CHECK(cheap.temporary_bytes < n);
   Expr dear = x;
   for (int k = 0; k < 8; ++k) dear = power(dear, 1.5 + 0.25 * k);
-  const Sizes stored = sizes_of({sqrt(sum(dear)), dear / sum(dear)}, {x}, {{n}});
+  const CallSizes stored = sizes_of({sqrt(sum(dear)), dear / sum(dear)}, {x}, {{n}});
   CHECK(stored.temporary_bytes >= n * 4);
 }
 
@@ -76,7 +72,7 @@ TEST_CASE("the gradient of a stencil over a padded array needs one array between
   const Slice at[] = {Slice{{}, -2}, Slice{1, -1}, Slice{2, {}}};
   Expr y = padded.slice({at[0], at[0]}) * w.slice({0});
   for (int k = 1; k < 9; ++k) y = y + padded.slice({at[k / 3], at[k % 3]}) * w.slice({k});
-  const Sizes sizes = sizes_of(grad(sum(square(y)), {x}), {x, w}, {{200, 300}, {9}});
+  const CallSizes sizes = sizes_of(grad(sum(square(y)), {x}), {x, w}, {{200, 300}, {9}});
   CHECK(sizes.nests == 2);
   CHECK(sizes.temporary_bytes <= 200 * 300 * 4 + 64);
   check_call(compile(grad(sum(square(y)), {x, w}), {x, w}, checked()), {uniform(f32, {30, 200}, 1), uniform(f32, {9}, 2)});
@@ -94,7 +90,7 @@ TEST_CASE("a nest makes the windows that it reads, and what is cheap of them: th
   };
   const std::vector<Expr> gradient = grad(sum(square(stencil(relu(stencil(x))))), {x});
   for (const Dims& shape : {Dims{100, 120}, Dims{90, 600}}) {
-    const Sizes sizes = sizes_of(gradient, {x}, {shape});
+    const CallSizes sizes = sizes_of(gradient, {x}, {shape});
     CHECK(sizes.temporary_bytes < 7 * shape[0] * shape[1] * 4);
   }
   check_call(compile(gradient, {x}, checked()), {uniform(f32, {30, 50}, 1)});
