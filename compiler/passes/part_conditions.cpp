@@ -1,7 +1,6 @@
 #include "pipeline.h"
 
 #include <map>
-#include <set>
 
 #include "../../graph/passes/rebuild.h"
 #include "schedule/conditions.h"
@@ -9,8 +8,6 @@
 
 namespace weft {
 namespace {
-
-using Asked = std::pair<NodeId, std::vector<int>>;               // a condition, and the axes of the reader along which it is asked
 
 class Parts {
  public:
@@ -22,27 +19,14 @@ class Parts {
       if (asks_[k] || rebuild_.has(id)) continue;
       std::vector<int> from_last(graph_.node(id).domain.size());  // batches come first
       for (std::size_t d = 0; d < from_last.size(); ++d) from_last[d] = static_cast<int>(from_last.size() - 1 - d);
-      for (const Asked& each : asked_by(id, from_last)) parts_.emplace(each, rebuild_.to.add(graph_.node(each.first), operands_of(each.first, each.second)));
+      for (const Asked& each : find_asked(graph_, asks_, id, from_last, [&](const Asked& asked) { return parts_.contains(asked); }))
+        parts_.emplace(each, rebuild_.to.add(graph_.node(each.first), operands_of(each.first, each.second)));
       rebuild_.set(id, rebuild_.to.add(graph_.node(id), operands_of(id, from_last)));
     }
     return rebuild_.finish();
   }
 
  private:
-  // Those that a reader needs and that are not there, in id order.
-  std::set<Asked> asked_by(NodeId id, const std::vector<int>& axes) const {
-    std::set<Asked> found;
-    std::vector<Asked> due{{id, axes}};
-    while (!due.empty()) {
-      const Asked reader = std::move(due.back());
-      due.pop_back();
-      for (int k = 0; k < graph_.arity(reader.first); ++k) {
-        Asked each{graph_.operand(reader.first, k), axes_of_operand(graph_, reader.first, k, reader.second)};
-        if (asks_[each.first.value] && !parts_.contains(each) && found.insert(each).second) due.push_back(std::move(each));
-      }
-    }
-    return found;
-  }
   std::vector<Operand> operands_of(NodeId id, const std::vector<int>& axes) const {
     std::vector<Operand> operands;
     for (int k = 0; k < graph_.arity(id); ++k) {

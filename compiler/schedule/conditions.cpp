@@ -99,18 +99,19 @@ std::vector<bool> conditions_on_indices(const Graph& graph) {
   return asks;
 }
 
-void find_asked(const Graph& graph, const std::vector<bool>& asks, NodeId id, const std::vector<int>& axes, AskedAlong& asked) {
-  std::vector<std::pair<NodeId, std::vector<int>>> due{{id, axes}};
+std::set<Asked> find_asked(const Graph& graph, const std::vector<bool>& asks, NodeId id, const std::vector<int>& axes, const std::function<bool(const Asked&)>& is_known) {
+  std::set<Asked> found;
+  std::vector<Asked> due{{id, axes}};
   while (!due.empty()) {
-    const auto [reader, along] = std::move(due.back());
+    const Asked reader = std::move(due.back());
     due.pop_back();
-    for (int k = 0; k < graph.arity(reader); ++k) {
-      const NodeId operand = graph.operand(reader, k);
-      if (!asks[operand.value]) continue;
-      const auto [at, is_new] = asked.emplace(operand, axes_of_operand(graph, reader, k, along));
-      if (is_new) due.emplace_back(*at);
+    for (int k = 0; k < graph.arity(reader.first); ++k) {
+      if (!asks[graph.operand(reader.first, k).value]) continue;
+      Asked each{graph.operand(reader.first, k), axes_of_operand(graph, reader.first, k, reader.second)};
+      if (!is_known(each) && found.insert(each).second) due.push_back(std::move(each));
     }
   }
+  return found;
 }
 
 void make_conditions(const Graph& graph, const Hints& hints, std::vector<Nest>& nests) { WhereAsked(graph, hints, nests).run(); }

@@ -116,14 +116,9 @@ class Recompute {
     const std::uint64_t bits = bits_of(axes);
     return nest.roots != 0 && (nest.roots & bits) == nest.roots && conditions_fit(id, n, axes);
   }
-  AskedAlong asked_by(NodeId id, const std::vector<int>& axes) const {
-    AskedAlong asked;
-    find_asked(graph_, asks_, id, axes, asked);
-    return asked;
-  }
   // Whether the nest, where it asks the same conditions, does so along the same axes.
   bool conditions_fit(NodeId id, std::size_t n, const std::vector<int>& axes) const {
-    const AskedAlong asked = asked_by(id, axes);
+    const std::set<Asked> asked = find_asked(graph_, asks_, id, axes);
     return std::all_of(asked.begin(), asked.end(), [&](const auto& each) {
       const auto made = placed_.find({each.first, n});
       return made == placed_.end() || made->second == each.second;
@@ -133,7 +128,7 @@ class Recompute {
   void put(NodeId id, std::size_t n, const std::vector<int>& axes) {
     const std::size_t home = runs_in_[id.value][0];
     place(id, n, axes);
-    for (const auto& [condition, along] : asked_by(id, axes))
+    for (const auto& [condition, along] : find_asked(graph_, asks_, id, axes))
       if (placed_.contains({condition, home}) && !placed_.contains({condition, n})) place(condition, n, along);
     count_fetches(id, n, 1);
   }
