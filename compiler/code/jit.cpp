@@ -41,7 +41,7 @@ void check(llvm::Error error, const char* what) {
 }
 
 std::unique_ptr<LLJIT> make_session() {
-  leave_out_strength_reduction();
+  set_code_generation();
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   InitializeNativeTargetAsmParser();

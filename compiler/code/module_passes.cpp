@@ -7,6 +7,8 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 
+#include "place_constants.h"
+
 namespace weft {
 
 void run_module_passes(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -24,6 +26,7 @@ void run_module_passes(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::PromotePass());
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(PlaceConstants());
   llvm::ModulePassManager whole;
   whole.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   whole.run(module, modules);

@@ -8,30 +8,39 @@
 #include <weft/text.h>
 #include <weft/verify.h>
 
+#include "vecmath/half.h"
+
 namespace weft {
 namespace {
 
 Graph simplify_stable(const Graph& graph) { return simplify(graph, RuleClass::real); }
+
+bool is_fold(const Node& node) { return node.mode != Mode::broadcast || node.kind == Kind::others; }
+bool is_half_fold(const Node& node) { return is_fold(node) && is_half(node.dtype); }
+bool is_scan(const Node& node) { return node.mode == Mode::scan; }
+bool is_update(const Node& node) { return node.kind == Kind::update; }
+bool is_reshape(const Node& node) { return node.kind == Kind::reshape; }
+bool is_condition(const Node& node) { return is_boolean(node.dtype); }
 
 constexpr GraphPass passes[] = {
     {"drop_dead", drop_dead, "keep what the outputs need, numbered from the outputs"},
     {"fold_constants", fold_constants, "ops over constants become constants"},
     {"simplify", simplify_stable, "rewrite rules: exact ones, and the stable forms of NUMERICS"},
     {"absorb_copies", absorb_copies, "read through transposes, slices and broadcasts"},
-    {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent"},
-    {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32"},
+    {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent", is_fold},
+    {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32", is_half_fold},
     {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
-    {"shift_variances", shift_variances, "sums of squared deviations from a mean read once what they sum"},
-    {"turn_scans", turn_scans, "scans over what is read backwards run backwards"},
+    {"shift_variances", shift_variances, "sums of squared deviations from a mean read once what they sum", is_fold},
+    {"turn_scans", turn_scans, "scans over what is read backwards run backwards", is_scan},
     {"contract", contract, "multiply-add becomes fma, and sums add products unrounded, here and nowhere else"},
-    {"split_folds", split_folds, "folds over several axes become folds over one axis each"},
-    {"read_through_windows", read_through_windows, "slices of what an update writes read its window"},
-    {"inline_windows", inline_windows, "cheap values that an update writes are made where it writes them"},
-    {"read_through_values", read_through_values, "slices of dear values that an update writes read these"},
+    {"split_folds", split_folds, "folds over several axes become folds over one axis each", is_fold},
+    {"read_through_windows", read_through_windows, "slices of what an update writes read its window", is_update},
+    {"inline_windows", inline_windows, "cheap values that an update writes are made where it writes them", is_update},
+    {"read_through_values", read_through_values, "slices of dear values that an update writes read these", is_update},
     {"narrow", narrow, "values that are read in part are made in that part"},
-    {"store_windows", store_windows, "what an update writes lies in memory"},
-    {"store_reshapes", store_reshapes, "what a reshape names lies in memory, row-major"},
-    {"part_conditions", part_conditions, "conditions on indices that are asked along several axes become one for each"},
+    {"store_windows", store_windows, "what an update writes lies in memory", is_update},
+    {"store_reshapes", store_reshapes, "what a reshape names lies in memory, row-major", is_reshape},
+    {"part_conditions", part_conditions, "conditions on indices that are asked along several axes become one for each", is_condition},
     {"renumber", drop_dead, "drop what became dead, number again"},
     {"choose_layouts", choose_layouts, "results and arrays between nests are stored as their readers run: C or F"},
 };
@@ -48,12 +57,20 @@ bool named(std::string_view list, std::string_view name) {
 
 }  // namespace
 
+bool GraphPass::may_change(const Graph& graph) const {
+  if (!concerns) return true;
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    if (concerns(graph.node(id_of(k)))) return true;
+  return false;
+}
+
 std::span<const GraphPass> graph_passes() { return passes; }
 
 Graph run_graph_passes(Graph graph, const Options& options) {
   const char* variable = std::getenv("WEFT_TRACE");
   const std::string trace = options.trace.empty() && variable ? variable : options.trace;
   for (const GraphPass& pass : passes) {
+    if (!pass.may_change(graph)) continue;
     Graph next = pass.run(graph);
     if (options.verify) verify(next);
     if (!trace.empty() && named(trace, pass.name)) {

@@ -11,10 +11,13 @@ struct GraphPass {
   const char* name;
   Graph (*run)(const Graph&);
   const char* purpose;
+  bool (*concerns)(const Node&) = nullptr;      // it changes nothing in a graph without such a node; null: it may change any graph
+
+  bool may_change(const Graph& graph) const;
 };
 std::span<const GraphPass> graph_passes();
 
-// Runs all passes; verifies after each if asked to; prints what `options.trace` (or WEFT_TRACE) names.
+// Runs all passes that may change the graph; verifies after each if asked to; prints what `options.trace` (or WEFT_TRACE) names.
 Graph run_graph_passes(Graph graph, const Options& options);
 
 // Folds of f16 and bf16 become folds in f32, over elements that are rounded, and round at their end.

@@ -10,6 +10,7 @@
 #include <weft/verify.h>
 
 #include "compiled.h"
+#include "random_graph.h"
 
 using namespace weft;
 
@@ -68,6 +69,25 @@ TEST_CASE("each pass gives a valid graph with the same inputs, outputs and value
     for (std::size_t k = 0; k < got.size(); ++k) CHECK(difference(got[k], expected[k]) == "");
     graph = std::move(next);
   }
+}
+
+TEST_CASE("a pass that no node of a graph concerns changes nothing in it") {
+  std::set<std::string> left_out;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    SeededSource random(seed);
+    Graph graph = drop_dead(random_case(random, Recipe()).graph);
+    for (const GraphPass& pass : graph_passes()) {
+      Graph next = drop_dead(pass.run(graph));
+      if (!pass.may_change(graph)) {
+        CAPTURE(seed);
+        CAPTURE(std::string(pass.name));
+        left_out.insert(pass.name);
+        CHECK(to_text(next) == to_text(graph));
+      }
+      graph = std::move(next);
+    }
+  }
+  for (const GraphPass& pass : graph_passes()) CHECK(left_out.contains(pass.name) == (pass.concerns != nullptr));
 }
 
 TEST_CASE("running the passes on their own result changes nothing") {

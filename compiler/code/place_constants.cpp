@@ -1,0 +1,156 @@
+#include "place_constants.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+namespace weft {
+namespace {
+
+using namespace llvm;
+
+struct Registers {
+  unsigned count, bits;
+};
+
+Registers registers_of(const Function& function) {
+  const StringRef features = function.getFnAttribute("target-features").getValueAsString();
+  if (features.contains("+avx512f")) return {32, 512};
+  return {16, features.contains("+avx,") ? 256U : 128U};
+}
+
+// Vector registers that a value takes; none for integers, addresses and conditions.
+unsigned registers_for(const Type& type, const Registers& registers) {
+  const Type* element = type.getScalarType();
+  if (element->isIntegerTy(1) || !(type.isVectorTy() || element->isFloatingPointTy()) || element->isPointerTy()) return 0;
+  return (static_cast<unsigned>(type.getPrimitiveSizeInBits().getFixedValue()) + registers.bits - 1) / registers.bits;
+}
+
+// Blocks that every turn of the loop runs, in their order.
+std::vector<BasicBlock*> usual_path(const Loop& loop, const DominatorTree& tree) {
+  std::vector<BasicBlock*> path;
+  for (auto* node = tree.getNode(loop.getLoopLatch()); node; node = node->getIDom()) {
+    path.push_back(node->getBlock());
+    if (node->getBlock() == loop.getHeader()) break;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+// Whether an instruction takes a constant from anywhere. Others have it in their code, or are another instruction for it: shifts, products by two.
+bool takes_from_anywhere(const Use& use) {
+  const auto& user = cast<Instruction>(*use.getUser());
+  const bool is_float = use->getType()->isFPOrFPVectorTy();
+  switch (user.getOpcode()) {
+    case Instruction::FAdd: case Instruction::FSub: case Instruction::FCmp: case Instruction::Select: return true;
+    case Instruction::Add: case Instruction::Sub: case Instruction::And: case Instruction::Or: case Instruction::Xor: case Instruction::ICmp: return true;
+    case Instruction::FDiv: return use.getOperandNo() == 0;
+    case Instruction::FMul: {
+      const auto* factor = dyn_cast_or_null<ConstantFP>(use->getType()->isVectorTy() ? cast<Constant>(use)->getSplatValue() : use.get());
+      return !factor || !(factor->isExactlyValue(2) || factor->isExactlyValue(-1));
+    }
+    case Instruction::Call: return is_float || isa<MinMaxIntrinsic>(user) || isa<SaturatingInst>(user);
+    default: return false;
+  }
+}
+
+struct Place {
+  Constant* constant;
+  std::vector<Use*> uses = {};
+  unsigned worth = 0;                  // loads that a turn of the loop is spared
+};
+
+// In the order of their first uses.
+std::vector<Place> constants_of(const std::vector<BasicBlock*>& path, const Registers& registers) {
+  std::vector<Place> places;
+  DenseMap<const Constant*, std::size_t> place_of;
+  for (BasicBlock* block : path)
+    for (Instruction& instruction : *block) {
+      if (isa<PHINode>(instruction)) continue;
+      Constant* before = nullptr;
+      for (Use& use : instruction.operands()) {
+        auto* constant = dyn_cast<Constant>(use.get());
+        if (!constant || registers_for(*constant->getType(), registers) == 0 || isa<UndefValue>(constant) || constant->isNullValue() || constant->isAllOnesValue() ||
+            !takes_from_anywhere(use))
+          continue;
+        const auto [found, is_new] = place_of.try_emplace(constant, places.size());
+        if (is_new) places.push_back({constant});
+        Place& place = places[found->second];
+        place.uses.push_back(&use);
+        place.worth += before && before != constant ? 2 : 1;         // an instruction reads one operand from memory: another takes a load of its own
+        before = constant;
+      }
+    }
+  return places;
+}
+
+// Where its constants are loaded once for as many turns as possible, and where no other loop keeps registers from holding them.
+BasicBlock* place_before(const Loop& innermost) {
+  const Loop* loop = &innermost;
+  while (const Loop* around = loop->getParentLoop()) {
+    if (around->getSubLoops().size() != 1 || !around->getLoopPreheader()) break;
+    loop = around;
+  }
+  return loop->getLoopPreheader();
+}
+
+class Loader {
+ public:
+  explicit Loader(Function& function) : function_(function) {}
+
+  Value* load(Constant* constant, BasicBlock* block) {
+    IRBuilder<> builder(block->getTerminator());
+    Constant* element = constant->getType()->isVectorTy() ? constant->getSplatValue() : nullptr;
+    Constant* kept = element ? element : constant;
+    Value* loaded = builder.CreateAlignedLoad(kept->getType(), global(kept), alignment(kept));
+    return element ? builder.CreateVectorSplat(cast<VectorType>(constant->getType())->getElementCount(), loaded) : loaded;
+  }
+
+ private:
+  static Align alignment(const Constant* kept) { return Align(PowerOf2Ceil(kept->getType()->getPrimitiveSizeInBits().getFixedValue() / 8)); }
+  GlobalVariable* global(Constant* kept) {
+    GlobalVariable*& found = globals_[kept];
+    if (found) return found;
+    found = new GlobalVariable(*function_.getParent(), kept->getType(), /*isConstant=*/true, GlobalValue::PrivateLinkage, kept, "constant");
+    found->setAlignment(alignment(kept));
+    return found;
+  }
+
+  Function& function_;
+  DenseMap<Constant*, GlobalVariable*> globals_;
+};
+
+void place(const Loop& loop, const DominatorTree& tree, const Registers& registers, Loader& loader) {
+  BasicBlock* before = place_before(loop);
+  if (!before || !loop.getLoopLatch()) return;
+  const std::vector<Place> places = constants_of(usual_path(loop, tree), registers);
+  std::vector<const Place*> order;
+  for (const Place& place : places) order.push_back(&place);
+  std::sort(order.begin(), order.end(), [](const Place* a, const Place* b) { return a->worth != b->worth ? a->worth > b->worth : a < b; });
+  unsigned taken = 0;
+  for (const Place* place : order) {
+    taken += registers_for(*place->constant->getType(), registers);
+    if (taken > registers.count) break;
+    Value* loaded = loader.load(place->constant, before);
+    for (Use* use : place->uses) use->set(loaded);
+  }
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses PlaceConstants::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  const LoopInfo& loops = analyses.getResult<LoopAnalysis>(function);
+  const DominatorTree& tree = analyses.getResult<DominatorTreeAnalysis>(function);
+  const Registers registers = registers_of(function);
+  Loader loader(function);
+  for (const Loop* loop : loops.getLoopsInPreorder())
+    if (loop->isInnermost()) place(*loop, tree, registers, loader);
+  return PreservedAnalyses::none();
+}
+
+}  // namespace weft

@@ -1,0 +1,142 @@
+#include "code/place_constants.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
+
+using namespace weft;
+
+namespace {
+
+// The text of a function after constants of its loops are placed, from the text of the loop's body, which makes %y from %x.
+std::string placed(const std::string& body, const std::string& type = "<16 x float>", const std::string& features = "+avx512f") {
+  const std::string text = "declare " + type + " @llvm.fma(" + type + ", " + type + ", " + type + ")\n"
+      "define void @f(ptr %p, i64 %n) \"target-features\"=\"" + features + "\" {\nentry:\n  br label %outer\n"
+      "outer:\n  %j = phi i64 [ 0, %entry ], [ %j2, %outer.end ]\n  br label %loop\n"
+      "loop:\n  %k = phi i64 [ 0, %outer ], [ %k2, %loop ]\n  %a = getelementptr " + type + ", ptr %p, i64 %k\n  %x = load " + type + ", ptr %a\n" + body +
+      "  store " + type + " %y, ptr %a\n  %k2 = add i64 %k, 1\n  %more = icmp slt i64 %k2, %n\n  br i1 %more, label %loop, label %outer.end\n"
+      "outer.end:\n  %j2 = add i64 %j, 1\n  %again = icmp slt i64 %j2, %n\n  br i1 %again, label %outer, label %end\nend:\n  ret void\n}\n";
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic problem;
+  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
+  CAPTURE(text);
+  CAPTURE(problem.getMessage().str());
+  REQUIRE(module);
+  llvm::PassBuilder builder;
+  llvm::FunctionAnalysisManager functions;
+  builder.registerFunctionAnalyses(functions);
+  PlaceConstants().run(*module->getFunction("f"), functions);
+  CHECK(!llvm::verifyModule(*module, &llvm::errs()));
+  std::string after;
+  llvm::raw_string_ostream(after) << *module;
+  return after;
+}
+
+std::string part(const std::string& text, const std::string& from, const std::string& to) {
+  const auto start = text.find(from), end = text.find(to, start);
+  REQUIRE(start != std::string::npos);
+  REQUIRE(end != std::string::npos);
+  return text.substr(start, end - start);
+}
+int count(const std::string& text, const std::string& what) {
+  int found = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("constants of an innermost loop are loaded in front of the loops around it") {
+  const std::string text = placed("  %z = fmul <16 x float> %x, splat (float 3.0)\n  %y = fadd <16 x float> %z, splat (float 3.0)\n");
+  CHECK(count(part(text, "entry:", "outer:"), "= load float, ptr @constant") == 1);       // one for both
+  CHECK(count(part(text, "loop:", "outer.end:"), "3.0") == 0);
+}
+
+TEST_CASE("tables are loaded as they are") {
+  const std::string text = placed("  %y = fadd <2 x double> %x, <double 1.0, double 2.0>\n", "<2 x double>");
+  CHECK(count(part(text, "entry:", "outer:"), "= load <2 x double>, ptr @constant, align 16") == 1);
+}
+
+TEST_CASE("constants that instructions have in themselves stay, and so do zeros") {
+  for (const std::string body : {"fmul <16 x float> %x, splat (float 2.0)", "fmul <16 x float> splat (float -1.0), %x", "fdiv <16 x float> %x, splat (float 4.0)",
+                                 "fadd <16 x float> %x, zeroinitializer", "shufflevector <16 x float> %x, <16 x float> splat (float 5.0), <16 x i32> zeroinitializer"}) {
+    CAPTURE(body);
+    CHECK(count(placed("  %y = " + body + "\n"), "@constant") == 0);
+  }
+  for (const std::string op : {"shl", "lshr", "mul", "udiv"}) CHECK(count(placed("  %y = " + op + " <16 x i32> %x, splat (i32 3)\n", "<16 x i32>"), "@constant") == 0);
+  for (const std::string op : {"add", "and", "xor"}) CHECK(count(placed("  %y = " + op + " <16 x i32> %x, splat (i32 3)\n", "<16 x i32>"), "ptr @constant") == 1);
+}
+
+TEST_CASE("no more constants than there are registers, those first that spare most loads") {
+  std::string body = "  %v0 = call <16 x float> @llvm.fma(<16 x float> %x, <16 x float> splat (float 101.0), <16 x float> splat (float 102.0))\n";
+  for (int k = 1; k <= 40; ++k) {
+    const std::string before = "%v" + std::to_string(k - 1), after = "%v" + std::to_string(k);
+    body += "  " + after + " = fadd <16 x float> " + before + ", splat (float " + std::to_string(k) + ".0)\n";
+  }
+  body += "  %w = fsub <16 x float> %v40, splat (float 40.0)\n  %y = fadd <16 x float> %w, %w\n";
+  const std::string wide = part(placed(body), "entry:", "outer:"), narrow = part(placed(body, "<16 x float>", "+avx,-avx512f"), "entry:", "outer:");
+  CHECK(count(wide, "= load float") == 32);
+  CHECK(count(narrow, "= load float") == 8);             // two registers each, and sixteen of them
+  CHECK(count(placed(body), "= private constant float 1.020000e+02") == 1);      // it would take a load of its own
+  CHECK(count(placed(body), "= private constant float 4.000000e+01") == 1);      // used twice
+  CHECK(count(placed(body), "= private constant float 1.000000e+00") == 1);
+  CHECK(count(placed(body), "= private constant float 3.900000e+01") == 0);
+}
+
+TEST_CASE("a loop beside another keeps its constants to itself") {
+  const std::string text = placed("  %y = fmul <16 x float> %x, splat (float 3.0)\n");
+  CHECK(count(part(text, "outer:", "loop:"), "@constant") == 0);
+  // The same with a second loop in the outer one: constants are loaded between the two.
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic problem;
+  const auto module = llvm::parseAssemblyString(R"(define void @f(ptr %p, i64 %n) "target-features"="+avx512f" {
+entry:
+  br label %outer
+outer:
+  %j = phi i64 [ 0, %entry ], [ %j2, %outer.end ]
+  br label %first
+first:
+  %k = phi i64 [ 0, %outer ], [ %k2, %first ]
+  %x = load <16 x float>, ptr %p
+  %y = fadd <16 x float> %x, splat (float 3.0)
+  store <16 x float> %y, ptr %p
+  %k2 = add i64 %k, 1
+  %more = icmp slt i64 %k2, %n
+  br i1 %more, label %first, label %between
+between:
+  br label %second
+second:
+  %i = phi i64 [ 0, %between ], [ %i2, %second ]
+  %u = load <16 x float>, ptr %p
+  %v = fadd <16 x float> %u, splat (float 5.0)
+  store <16 x float> %v, ptr %p
+  %i2 = add i64 %i, 1
+  %most = icmp slt i64 %i2, %n
+  br i1 %most, label %second, label %outer.end
+outer.end:
+  %j2 = add i64 %j, 1
+  %again = icmp slt i64 %j2, %n
+  br i1 %again, label %outer, label %end
+end:
+  ret void
+}
+)", problem, context);
+  REQUIRE(module);
+  llvm::PassBuilder builder;
+  llvm::FunctionAnalysisManager functions;
+  builder.registerFunctionAnalyses(functions);
+  PlaceConstants().run(*module->getFunction("f"), functions);
+  std::string after;
+  llvm::raw_string_ostream(after) << *module->getFunction("f");
+  CHECK(count(part(after, "entry:", "outer:"), "@constant") == 0);
+  CHECK(count(part(after, "outer:", "first:"), "@constant") == 1);
+  CHECK(count(part(after, "between:", "second:"), "@constant") == 1);
+}
