@@ -41,7 +41,7 @@ void check(llvm::Error error, const char* what) {
 }
 
 std::unique_ptr<LLJIT> make_session() {
-  set_code_generation();
+  leave_out_strength_reduction();
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   InitializeNativeTargetAsmParser();

@@ -9,9 +9,9 @@
 namespace weft {
 namespace {
 
-template <class T> void set_option(llvm::StringRef name, T value) {
+void set_option(llvm::StringRef name, bool value) {
   auto& options = llvm::cl::getRegisteredOptions();
-  if (auto found = options.find(name); found != options.end()) static_cast<llvm::cl::opt<T>*>(found->second)->setValue(value);
+  if (auto found = options.find(name); found != options.end()) static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(value);
 }
 
 struct Turns {
@@ -27,11 +27,7 @@ Turns& turns() {
 
 }  // namespace
 
-void set_code_generation() {
-  set_option("disable-lsr", true);
-  set_option("disable-machine-licm", true);
-  set_option<unsigned long>("grow-region-complexity-budget", 0);
-}
+void leave_out_strength_reduction() { set_option("disable-lsr", true); }
 
 bool wants_spread_schedule(const llvm::Module& module) {
   return std::any_of(module.begin(), module.end(), [](const llvm::Function& function) { return function.hasFnAttribute(spread_schedule); });

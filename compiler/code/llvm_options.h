@@ -4,10 +4,8 @@
 
 namespace weft {
 
-// What LLVM leaves out. Addresses are as simple as loops need them: rewriting them takes a tenth to a half of all code generation. Constants are
-// where they shall be (place_constants.h). Registers are handed out without looking for regions of a function to keep a value in: loops run as
-// fast, and code generation takes a twelfth less.
-void set_code_generation();
+// Addresses are as simple as loops need them; rewriting them takes LLVM a tenth to a half of all code generation.
+void leave_out_strength_reduction();
 
 // An attribute of a function whose instructions are to be spread over its vectors. LLVM's scheduler of machine instructions saves registers,
 // by finishing one vector before the next, so that long bodies wait for every result. With sixteen registers that of W4 in f64 takes two thirds

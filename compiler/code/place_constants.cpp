@@ -4,10 +4,13 @@
 #include <vector>
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
+
+#include "features.h"
 
 namespace weft {
 namespace {
@@ -19,9 +22,9 @@ struct Registers {
 };
 
 Registers registers_of(const Function& function) {
-  const StringRef features = function.getFnAttribute("target-features").getValueAsString();
-  if (features.contains("+avx512f")) return {32, 512};
-  return {16, features.contains("+avx,") ? 256U : 128U};
+  const std::string features = function.getFnAttribute("target-features").getValueAsString().str();
+  if (has_feature(features, "+avx512f")) return {32, 512};
+  return {16, has_feature(features, "+avx") ? 256U : 128U};
 }
 
 // Vector registers that a value takes; none for integers, addresses and conditions.
@@ -41,6 +44,49 @@ std::vector<BasicBlock*> usual_path(const Loop& loop, const DominatorTree& tree)
   std::reverse(path.begin(), path.end());
   return path;
 }
+
+// Most registers that a turn of the loop has values in at the same time, from its end to its start.
+class LiveValues {
+ public:
+  LiveValues(const Loop& loop, const std::vector<BasicBlock*>& path, const Registers& registers) : loop_(loop), registers_(registers) {
+    add_outer_and_carried(path);
+    for (auto block = path.rbegin(); block != path.rend(); ++block)
+      for (Instruction& instruction : reverse(**block)) {
+        if (live_.erase(&instruction)) now_ -= registers_for(*instruction.getType(), registers_);
+        if (isa<PHINode>(instruction)) continue;
+        for (const Use& operand : instruction.operands())
+          if (!is_read_in_place(*operand, instruction)) add(*operand);
+      }
+  }
+  unsigned most() const { return most_; }
+
+ private:
+  void add(const Value& value) {
+    if (!isa<Instruction>(value) && !isa<Argument>(value)) return;
+    const unsigned needed = registers_for(*value.getType(), registers_);
+    if (needed == 0 || !live_.insert(&value).second) return;
+    most_ = std::max(most_, now_ += needed);
+  }
+  void add_outer_and_carried(const std::vector<BasicBlock*>& path) {
+    for (const PHINode& phi : loop_.getHeader()->phis()) add(*phi.getIncomingValueForBlock(loop_.getLoopLatch()));
+    for (const BasicBlock* block : path)
+      for (const Instruction& instruction : *block)
+        for (const Use& operand : instruction.operands()) {
+          const auto* outer = dyn_cast<Instruction>(operand.get());
+          if (isa<Argument>(operand) || (outer && !loop_.contains(outer))) add(*operand);
+        }
+  }
+  // A load that one instruction wants is its operand in memory.
+  static bool is_read_in_place(const Value& value, const Instruction& user) {
+    const auto* load = dyn_cast<LoadInst>(&value);
+    return load && load->hasOneUse() && load->getParent() == user.getParent();
+  }
+
+  const Loop& loop_;
+  const Registers& registers_;
+  DenseSet<const Value*> live_;
+  unsigned now_ = 0, most_ = 0;
+};
 
 // Whether an instruction takes a constant from anywhere. Others have it in their code, or are another instruction for it: shifts, products by two.
 bool takes_from_anywhere(const Use& use) {
@@ -99,36 +145,37 @@ BasicBlock* place_before(const Loop& innermost) {
   return loop->getLoopPreheader();
 }
 
+// Constants from memory. LLVM takes loads of what never changes out of loops: for those that are to stay there, it is a variable.
 class Loader {
  public:
   explicit Loader(Function& function) : function_(function) {}
 
-  Value* load(Constant* constant, BasicBlock* block) {
-    IRBuilder<> builder(block->getTerminator());
-    Constant* element = constant->getType()->isVectorTy() ? constant->getSplatValue() : nullptr;
-    Constant* kept = element ? element : constant;
-    Value* loaded = builder.CreateAlignedLoad(kept->getType(), global(kept), alignment(kept));
-    return element ? builder.CreateVectorSplat(cast<VectorType>(constant->getType())->getElementCount(), loaded) : loaded;
-  }
+  Value* load_outside(Constant* constant, BasicBlock* block) { return load(constant, block->getTerminator(), /*never_changes=*/true); }
+  Value* load_for(Constant* constant, User* user) { return load(constant, cast<Instruction>(user), /*never_changes=*/false); }
 
  private:
+  Value* load(Constant* constant, Instruction* before, bool never_changes) {
+    IRBuilder<> builder(before);
+    Constant* element = constant->getType()->isVectorTy() ? constant->getSplatValue() : nullptr;
+    Constant* kept = element ? element : constant;
+    Value* loaded = builder.CreateAlignedLoad(kept->getType(), global(kept, never_changes), alignment(kept));
+    return element ? builder.CreateVectorSplat(cast<VectorType>(constant->getType())->getElementCount(), loaded) : loaded;
+  }
   static Align alignment(const Constant* kept) { return Align(PowerOf2Ceil(kept->getType()->getPrimitiveSizeInBits().getFixedValue() / 8)); }
-  GlobalVariable* global(Constant* kept) {
-    GlobalVariable*& found = globals_[kept];
+  GlobalVariable* global(Constant* kept, bool never_changes) {
+    GlobalVariable*& found = (never_changes ? constants_ : variables_)[kept];
     if (found) return found;
-    found = new GlobalVariable(*function_.getParent(), kept->getType(), /*isConstant=*/true, GlobalValue::PrivateLinkage, kept, "constant");
+    found = new GlobalVariable(*function_.getParent(), kept->getType(), never_changes, GlobalValue::PrivateLinkage, kept, never_changes ? "constant" : "variable");
     found->setAlignment(alignment(kept));
     return found;
   }
 
   Function& function_;
-  DenseMap<Constant*, GlobalVariable*> globals_;
+  DenseMap<Constant*, GlobalVariable*> constants_, variables_;
 };
 
-void place(const Loop& loop, const DominatorTree& tree, const Registers& registers, Loader& loader) {
-  BasicBlock* before = place_before(loop);
-  if (!before || !loop.getLoopLatch()) return;
-  const std::vector<Place> places = constants_of(usual_path(loop, tree), registers);
+// In front of the loop, those first that spare most loads, while there are registers.
+void load_outside(const std::vector<Place>& places, BasicBlock* before, const Registers& registers, Loader& loader) {
   std::vector<const Place*> order;
   for (const Place& place : places) order.push_back(&place);
   std::sort(order.begin(), order.end(), [](const Place* a, const Place* b) { return a->worth != b->worth ? a->worth > b->worth : a < b; });
@@ -136,9 +183,20 @@ void place(const Loop& loop, const DominatorTree& tree, const Registers& registe
   for (const Place* place : order) {
     taken += registers_for(*place->constant->getType(), registers);
     if (taken > registers.count) break;
-    Value* loaded = loader.load(place->constant, before);
+    Value* loaded = loader.load_outside(place->constant, before);
     for (Use* use : place->uses) use->set(loaded);
   }
+}
+
+void place(const Loop& loop, const DominatorTree& tree, const Registers& registers, Loader& loader) {
+  BasicBlock* before = place_before(loop);
+  if (!before || !loop.getLoopLatch()) return;
+  const std::vector<BasicBlock*> path = usual_path(loop, tree);
+  const std::vector<Place> places = constants_of(path, registers);
+  if (places.empty()) return;
+  if (LiveValues(loop, path, registers).most() <= registers.count) return load_outside(places, before, registers, loader);
+  for (const Place& place : places)
+    for (Use* use : place.uses) use->set(loader.load_for(place.constant, use->getUser()));
 }
 
 }  // namespace

@@ -90,11 +90,11 @@ class Grouper {
     WEFT_ASSERT(drafts_.join(id, before_all_), "a scalar must fit a nest of scalars: %", id.value);
   }
 
-  // ---- waiting nodes: elementwise over inputs only. They are ready anywhere, so they go where they are first read.
+  // ---- waiting nodes: elementwise over inputs only, and parts of inputs. They are ready anywhere, so they go where they are first read.
   bool is_waiting(NodeId id) const { return waiting_[id.value] && !has_place(id); }
   bool waits(NodeId id) const {
     const Node& node = graph_.node(id);
-    if (node.kind != Kind::apply || node.mode == Mode::accumulate || is_output_[id.value]) return false;
+    if ((node.kind != Kind::apply && node.kind != Kind::update) || node.mode == Mode::accumulate || is_output_[id.value]) return false;
     for (NodeId user : graph_.users(id)) if (graph_.node(user).kind == Kind::reshape) return false;         // read from memory
     for (int k = 0; k < graph_.arity(id); ++k) {
       const NodeId made = memory_of(graph_, graph_.operand(id, k));

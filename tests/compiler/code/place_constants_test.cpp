@@ -91,6 +91,18 @@ TEST_CASE("no more constants than there are registers, those first that spare mo
   CHECK(count(placed(body), "= private constant float 3.900000e+01") == 0);
 }
 
+TEST_CASE("a loop with more values than registers reads its constants where it needs them") {
+  for (const int values : {30, 40}) {
+    std::string body;
+    for (int k = 0; k < values; ++k) body += "  %v" + std::to_string(k) + " = fadd <16 x float> %x, splat (float " + std::to_string(3 + k % 2) + ".0)\n";
+    for (int k = 0; k < values; ++k) body += "  %w" + std::to_string(k) + " = fsub <16 x float> " + (k == 0 ? "%x" : "%w" + std::to_string(k - 1)) + ", %v" + std::to_string(k) + "\n";
+    body += "  %y = fadd <16 x float> %w" + std::to_string(values - 1) + ", %x\n";
+    const std::string text = placed(body), before = part(text, "entry:", "outer:"), within = part(text, "loop:", "outer.end:");
+    CHECK(count(before, "= load float, ptr @constant") == (values == 30 ? 2 : 0));
+    CHECK(count(within, "= load float, ptr @variable") == (values == 30 ? 0 : values));
+  }
+}
+
 TEST_CASE("a loop beside another keeps its constants to itself") {
   const std::string text = placed("  %y = fmul <16 x float> %x, splat (float 3.0)\n");
   CHECK(count(part(text, "outer:", "loop:"), "@constant") == 0);
