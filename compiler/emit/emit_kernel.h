@@ -95,6 +95,10 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   void note_code(const Loop& loop, int vectors, bool tables);
   bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
 
+  // emit_narrow.cpp
+  int steps_in_register(const Loop& loop, int steps) const;
+  void emit_narrow_items(const Loop& loop, Value* index, int steps, int together);
+
   // emit_parts.cpp
   bool runs_in_parts(const Loop& loop) const;
   Value* place_of(const Bound& bound);
@@ -186,7 +190,7 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   void make_scalars(const Block& block, Value* element);
   void add_to_sums(const Block& block, Value* index, const Masks& masks);
   void keep_sums(const Block& block, Value* first, Range along, Value* index);
-  void store_sums(const Block& block, const BlockSum& sum, Value* first, Value* index, const std::function<Value*(std::size_t)>& sum_of);
+  void store_sums(const Block& block, const BlockSum& sum, Value* first, Value* index, const std::function<Value*(std::size_t)>& sum_of, Value* joins = nullptr);
   Value* position_in_row(const Block& block, Value* index);
 
   // emit_pack.cpp

@@ -85,8 +85,9 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
 }
 
 void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks) {
-  if (jam_.empty()) emit_lane_items(loop, index, steps, masks);
-  else emit_jammed_items(loop, index, steps, masks);
+  if (!jam_.empty()) return emit_jammed_items(loop, index, steps, masks);
+  if (const int together = masks.empty() ? steps_in_register(loop, steps) : 1; together > 1) return emit_narrow_items(loop, index, steps, together);
+  emit_lane_items(loop, index, steps, masks);
 }
 
 // Long functions, quotients by an invariant and what comes from estimates work on two or four steps at once, as one wide vector: their instructions alternate, and

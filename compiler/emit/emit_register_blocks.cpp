@@ -1,4 +1,4 @@
-// Rows of sums over a serial loop inside, as x[i,k] * y[k,j] over k: a block of some rows and vectors of results at a time, with their sums in
+// Rows of sums, or of other folds, over a serial loop inside, as x[i,k] * y[k,j] over k: a block of some rows and vectors of results at a time, with their sums in
 // registers all the way down. What does not depend on the row is loaded once for all rows of a block, and packed for many blocks: its
 // vectors follow each other then, whatever lies between them in their array. So is what lies along the rows, where few elements of each of its
 // lines are those of a block.
@@ -60,7 +60,7 @@ void KernelEmitter::open_block(Block& block, Index rows) {
     row_offsets_[static_cast<std::size_t>(fold.row)] = scratch_;
     Block::Sum sum{accumulate, &fold, scratch_at(scratch_), size(pitch), nullptr};
     scratch_ = scratch_ + pitch * Extent(rows) + Extent(most_vectors * lane_count * bytes);      // other loops may end behind a row
-    if (block.leaves) sum.stack = reserve(rows * block.panel * lane_count * bytes * fold_stack_rows);
+    if (block.leaves && fold.ordered) sum.stack = reserve(rows * block.panel * lane_count * bytes * fold_stack_rows);
     block.sums.push_back(sum);
   }
   const auto add = [&](const Item& item, bool in_lanes) {
@@ -229,7 +229,7 @@ void KernelEmitter::add_to_sums(const Block& block, Value* index, const Masks& m
   });
 }
 
-// The sums of a leaf go to the rows of results, perhaps by way of the tree over leaves.
+// The sums of a leaf go to the rows of results, perhaps by way of the tree over leaves; those whose order is free join what is there.
 void KernelEmitter::keep_sums(const Block& block, Value* first, Range along, Value* index) {
   const auto steps = static_cast<std::size_t>(block.panel), vectors = static_cast<std::size_t>(block.count) * steps;
   Value* end = range_of(block.fold.var.axis).end;
@@ -238,8 +238,8 @@ void KernelEmitter::keep_sums(const Block& block, Value* first, Range along, Val
     const Block::Sum& sum = block.sums[k];
     llvm::Type* type = register_type(context_, sum.fold->dtype, lane_count);
     const auto sum_of = [&](std::size_t vector) { return b_.CreateLoad(type, block.cells[(vector / steps * block.sums.size() + k) * steps + vector % steps].sum); };
-    if (!block.leaves) {
-      store_sums(block, sum, first, index, sum_of);
+    if (!block.leaves || !sum.fold->ordered) {
+      store_sums(block, sum, first, index, sum_of, block.leaves ? b_.CreateICmpSGT(along.begin, range_of(block.fold.var.axis).begin) : nullptr);
       continue;
     }
     const Index bytes_of_row = block.panel * lane_count * static_cast<Index>(size_of(sum.fold->dtype));
@@ -255,22 +255,26 @@ void KernelEmitter::keep_sums(const Block& block, Value* first, Range along, Val
   }
 }
 
-// sum_of(vector), row by row. Over nothing: +0, not the unit -0.
-void KernelEmitter::store_sums(const Block& block, const Block::Sum& sum, Value* first, Value* index, const std::function<Value*(std::size_t)>& sum_of) {
+// sum_of(vector), row by row; where `joins`, with what is there. Over nothing: +0, not the unit -0.
+void KernelEmitter::store_sums(const Block& block, const Block::Sum& sum, Value* first, Value* index, const std::function<Value*(std::size_t)>& sum_of, Value* joins) {
   const Index bytes = static_cast<Index>(size_of(sum.fold->dtype));
+  const llvm::Align align(static_cast<std::uint64_t>(bytes));
   const Range all = range_of(block.fold.var.axis);
   const bool perhaps_nothing = sum.fold->accumulator == AccumulatorId::sum && !relies_on_some(block.fold.var.axis);
   Value* nothing = perhaps_nothing ? b_.CreateICmpSLE(all.end, all.begin) : nullptr;
+  std::vector<std::pair<Value*, Value*>> stores;                  // after all loads: rows behind the last one are that again
   for (Index copy = 0; copy < block.count; ++copy) {
     Value* row = b_.CreateSub(row_of_block(block, first, copy), block.together.begin);
     Value* offset = b_.CreateAdd(b_.CreateMul(row, sum.pitch), b_.CreateMul(position_in_row(block, index), number(bytes)));
     Value* at = b_.CreateGEP(b_.getInt8Ty(), sum.memory, offset);
     for (Index step = 0; step < block.panel; ++step) {
-      Value* value = sum_of(static_cast<std::size_t>(copy * block.panel + step));
+      Value *value = sum_of(static_cast<std::size_t>(copy * block.panel + step)), *place = b_.CreateConstGEP1_64(b_.getInt8Ty(), at, static_cast<std::uint64_t>(step * lane_count * bytes));
+      if (joins) value = b_.CreateSelect(joins, emit_combine(b_, sum.fold->accumulator, sum.fold->dtype, b_.CreateAlignedLoad(value->getType(), place, align), value), value);
       if (nothing) value = b_.CreateSelect(nothing, constant_value(context_, Scalar::of(sum.fold->dtype, 0.0), lane_count), value);
-      b_.CreateAlignedStore(value, b_.CreateConstGEP1_64(b_.getInt8Ty(), at, static_cast<std::uint64_t>(step * lane_count * bytes)), llvm::Align(static_cast<std::uint64_t>(bytes)));
+      stores.emplace_back(value, place);
     }
   }
+  for (const auto& [value, place] : stores) b_.CreateAlignedStore(value, place, align);
 }
 
 // Of the vector loop's element: rows hold a unit if that axis is in units.

@@ -64,7 +64,8 @@ Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Val
 }
 
 // A vector whose lanes lie side by side, `offset` bytes further than the window's first along the others. Lanes that the window does not have are
-// masked; where it has none of them, nothing far from it is touched: processors take hundreds of cycles for a masked load of a page that is not there.
+// masked; where it has none of them, the address is one that is there: processors take hundreds of cycles for a masked load of a page that is
+// not. The window's first element need not be: nests that slide have some lines of an array.
 Value* KernelEmitter::load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask) {
   const Extent& count = window.extents[static_cast<std::size_t>(run.dim)];
   const Extent beyond = run.start + count - program_.axes[static_cast<std::size_t>(run.axis)].extent;
@@ -82,7 +83,8 @@ Value* KernelEmitter::load_run_of_window(const Buffer& window, const Subscript& 
     lanes = lanes ? b_.CreateAnd(lanes, all) : all;
   }
   const auto bytes = static_cast<Index>(size_of(window.dtype));
-  Value* at = b_.CreateGEP(b_.getInt8Ty(), base, b_.CreateSelect(valid, b_.CreateAdd(offset, b_.CreateMul(far, number(bytes))), number(0)));
+  Value* slots = function_->getArg(0);
+  Value* at = b_.CreateSelect(valid, b_.CreateGEP(b_.getInt8Ty(), base, b_.CreateAdd(offset, b_.CreateMul(far, number(bytes)))), slots);
   llvm::Type* type = memory_type(context_, window.dtype, lane_count);
   const llvm::Align align(static_cast<std::uint64_t>(bytes));
   if (!lanes) return from_memory(b_.CreateAlignedLoad(type, at, align), window.dtype);

@@ -53,7 +53,7 @@ int LoopChoices::interleave(const Loop& loop) const {
   if (std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Others>(item); })) return 1;       // rows across it fill the registers
   const bool along_block = program_.block > 0 && program_.is_tiled(loop.var.axis) && loop.weight > small_body;
   const int most = along_block ? vectors_of_block : program_.vectors;
-  const int wanted = std::min({most, latency_steps(loop), vectors_of_unit(loop)});
+  const int wanted = std::min({most, std::max(latency_steps(loop), vectors_in_register(loop)), vectors_of_unit(loop)});
   int repetition = 1;                   // vectors until all repeating operands begin anew
   for (const Item& item : loop.body)
     if (auto* load = std::get_if<Load>(&item))

@@ -65,6 +65,9 @@ class LoopChoices {
   std::optional<ByteFunction> byte_function(const Loop& loop) const;
 
   int interleave(const Loop& loop) const;       // vectors side by side
+  // How many vectors, of sixteen elements each, one register has: 2 or 4 where all values of an elementwise loop are integers of one or two bytes,
+  // or conditions, and lie along it.
+  int vectors_in_register(const Loop& loop) const;
   int vectors_of_unit(const Loop& loop) const;
   int tile_elements(const Loop& loop, const Outer& outer, bool past_caches) const;         // of the outer loop
   // Tiles go in blocks, so many vectors of the vector loop at a time; 0: they do not.

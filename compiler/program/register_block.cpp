@@ -1,4 +1,4 @@
-// Sums in rows, as x[i,k] * y[k,j] over k: which of them are made in blocks of registers, and how large a block is.
+// Sums and other folds in rows, as x[i,k] * y[k,j] over k: which of them are made in blocks of registers, and how large a block is.
 #include <algorithm>
 #include <set>
 
@@ -56,7 +56,7 @@ bool LoopChoices::is_packed(const Load& load, const Loop& rows, const Loop& fold
   return place != Place::index && place != Place::extent && !depends_on(load, rows.var.axis) && depends_on(load, fold.var.axis) && depends_on(load, lanes.var.axis);
 }
 
-// Whether the loop folds rows of float sums or products over few enough instructions, from arrays that the rows do not write.
+// Whether the loop folds rows over few enough instructions, from arrays that the rows do not write.
 bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const {
   const Outer outer = outer_of(fold);
   if (fold.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer || !outer.pure || program_.is_tiled(fold.var.axis)) return false;
@@ -66,7 +66,7 @@ bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const 
   if (std::get_if<Loop>(&fold.body.back()) != &lanes || made_again(fold, lanes) > few) return false;
   const auto fits_fold = [&](int number_of_fold) {
     const Fold& each = program_.folds[static_cast<std::size_t>(number_of_fold)];
-    return each.ordered && (each.dtype == f32 || each.dtype == f64) && each.row_axes == std::vector<int>{lanes.var.axis};
+    return !each.start && size_of(each.dtype) >= size_of(f32) && each.row_axes == std::vector<int>{lanes.var.axis};
   };
   const auto fits_load = [&](const Item& item) {
     auto* load = std::get_if<Load>(&item);

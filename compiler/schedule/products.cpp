@@ -16,6 +16,16 @@ std::vector<int> bound(std::vector<int> axes) {
   return axes;
 }
 
+// Whether it counts conditions: eight times as many of them fit a vector, along whatever axis they lie.
+bool counts(const Graph& graph, NodeId id) {
+  if (is_floating(graph.node(id).dtype)) return false;
+  do {
+    if (graph.arity(id) != 1) return false;
+    id = graph.operand(id, 0);
+  } while (graph.node(id).kind == Kind::apply && graph.node(id).op == Op::cast && !is_boolean(graph.node(id).dtype));
+  return is_boolean(graph.node(id).dtype);
+}
+
 // Whether what an elementwise node reads has its elements only together, as x and y have those of (x[i,k] - y[k,j])^2. Of `axes`, which are those
 // of its domain, `batches` of the product keep those that every such operand has.
 bool is_joined(const Graph& graph, NodeId id, const std::vector<int>& axes, int levels, Product& product) {
@@ -40,7 +50,7 @@ bool is_joined(const Graph& graph, NodeId id, const std::vector<int>& axes, int 
 std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, Index least) {
   constexpr int levels = 3;             // of nodes that are looked at
   const Node& node = graph.node(id);
-  if (node.kind != Kind::apply || node.mode != Mode::accumulate || (node.dtype != f32 && node.dtype != f64) || !is_ordered(node.accumulator, node.dtype)) return {};
+  if (node.kind != Kind::apply || node.mode != Mode::accumulate || size_of(node.dtype) < size_of(f32) || counts(graph, id)) return {};
   const auto end_of_kept = axes.begin() + node.kept;
   const std::vector<int> kept = bound({axes.begin(), end_of_kept}), folded = bound({end_of_kept, axes.end()});
   const auto with = [&](Index elements) { return std::count_if(kept.begin(), kept.end(), [&](int axis) { return nest_axes[static_cast<std::size_t>(axis)].hint >= elements; }); };

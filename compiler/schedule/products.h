@@ -1,4 +1,4 @@
-// Products of matrices and what is like them: rows of sums that share operands. Of sum over k of x[i,k] * y[k,j] the rows i all read y. Where
+// Products of matrices and what is like them, with any accumulator: rows of folds that share operands. Of sum over k of x[i,k] * y[k,j] the rows i all read y. Where
 // a vector loop runs along j, such an operand is packed for many rows, in whatever order it lies, and read by blocks of them
 // (program/register_block.cpp).
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// A float sum or product over one long axis, which keeps two or more: a long one, and another of at least so many elements. None of its operands
-// has them all.
+// A fold over one long axis, of elements of four bytes or more, which keeps two axes or more: a long one, and another of at least so many elements.
+// None of its operands has them all.
 struct Product {
   int sums = -1;                        // the nest axis that is folded
   std::vector<int> kept;                // and those that are not, in order

@@ -77,6 +77,30 @@ Expr corners(const Expr& x) {
   return xx * yy - xy * xy - 0.04f * trace * trace;
 }
 
+Expr game_of_life(const Expr& x) {
+  Expr neighbours;
+  for (Index row = -1; row < 2; ++row)
+    for (Index column = -1; column < 2; ++column) {
+      if (row == 0 && column == 0) continue;
+      const Expr neighbour = roll(x, {row, column}, {0, 1});
+      neighbours = neighbours ? neighbours + neighbour : neighbour;
+    }
+  return cast((neighbours == 3) | ((neighbours == 2) & (x == 1)), u8);
+}
+// Of hares and foxes.
+Exprs runge_kutta(Expr u, Expr v, int steps) {
+  constexpr float step = 0.05f;
+  const auto slope = [](const Expr& x, const Expr& y) { return std::pair{x * (1.1f - 0.4f * y), y * (0.1f * x - 0.4f)}; };
+  for (int k = 0; k < steps; ++k) {
+    const auto [a1, b1] = slope(u, v);
+    const auto [a2, b2] = slope(u + step / 2 * a1, v + step / 2 * b1);
+    const auto [a3, b3] = slope(u + step / 2 * a2, v + step / 2 * b2);
+    const auto [a4, b4] = slope(u + step * a3, v + step * b3);
+    u = u + step / 6 * (a1 + 2.0f * a2 + 2.0f * a3 + a4), v = v + step / 6 * (b1 + 2.0f * b2 + 2.0f * b3 + b4);
+  }
+  return {u, v};
+}
+
 std::vector<Task> tasks() {
   const Input image{{height, width, 3}}, bytes{{height, width, 3}, u8}, matrix{{rows, columns}}, large{{2160, 3840}};
   return {
@@ -94,6 +118,10 @@ std::vector<Task> tasks() {
          const Expr alpha = cast(x[0].slice({{}, {}, Slice{3, 4}}), f32) / 255;
          return Exprs{cast(cast(x[0].slice({{}, {}, Slice{0, 3}}), f32) * alpha + cast(x[1], f32) * (1 - alpha), u8)};
        }},
+      {"game of life", {{{512, 512}, u8}}, [](const Exprs& x) { return Exprs{game_of_life(x[0])}; }},
+      {"shortest paths of two steps", {{{256, 256}}, {{256, 256}}}, [](const Exprs& x) { return Exprs{min(expand_dims(x[0], 2) + x[1], 1)}; }},
+      {"largest differences between rows", {{{500, 32}}, {{500, 32}}}, [](const Exprs& x) { return Exprs{max(abs(expand_dims(x[0], 1) - x[1]), 2)}; }},
+      {"Runge-Kutta, 20 steps", {{{many}}, {{many}}}, [](const Exprs& x) { return runge_kutta(x[0], x[1], 20); }},
       {"mean of each channel", {image}, [](const Exprs& x) { return Exprs{mean(x[0], {0, 1})}; }},
       {"colours times a 3 x 3 matrix", {image, {{3, 3}}}, [](const Exprs& x) { return Exprs{sum(expand_dims(x[0], 2) * x[1], 3)}; }},
       {"points times a 3 x 3 matrix", {{{many, 3}}, {{3, 3}}}, [](const Exprs& x) { return Exprs{transformed(x[0], x[1])}; }},

@@ -1,6 +1,8 @@
-// Rows of sums over a loop inside, as products of matrices: blocks of rows and vectors of results with their sums in registers, the shared
+// Rows of sums or other folds over a loop inside, as products of matrices: blocks of rows and vectors of results with their sums in registers, the shared
 // operand packed. The interpreter's bits, whatever the extents, layouts, dtypes and what becomes of the sums.
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <random>
 
 #include "bits.h"
@@ -156,7 +158,43 @@ TEST_CASE("which rows of sums are made in registers") {
   CHECK_FALSE(in_registers(compiled({sum(exp(rows) * y, {1})}, {100, 64, 100})));         // made again for each panel
   CHECK_FALSE(in_registers(compiled({sum(y / rows, {1})}, {100, 64, 100})));
   CHECK_FALSE(in_registers(compiled({sum(exp(rows * y), {1})}, {100, 64, 100})));         // too large a body
-  CHECK_FALSE(in_registers(compiled({max(rows * y, 1)}, {100, 64, 100})));                // no slots
+  CHECK(in_registers(compiled({max(rows * y, 1)}, {100, 64, 100})));
+  CHECK_FALSE(in_registers(compiled({count_nonzero(expand_dims(x, 1) < t, 2)}, {100, 64, 100})));      // 64 conditions are one vector
+  CHECK_FALSE(in_registers(compiled({all(rows < y, 1)}, {100, 64, 100})));
+}
+
+TEST_CASE("folds of every kind, whose order is free") {
+  for (const int lanes : {0, 4, 8})
+    for (const DType dtype : {f32, f64, i32, i64, u32, u8}) {
+      CAPTURE(lanes);
+      CAPTURE(dtype);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"i", "k"}), y = g.input("y", dtype, {"k", "j"}), rows = expand_dims(x, 2);
+      const Options options{.threads = 2, .lanes = lanes, .verify = true};
+      const Function sums = compile({sum(rows * y, 1), prod(rows + y, 1)}, {x, y}, options), least = compile({min(rows + y, 1)}, {x, y}, options);
+      const Function most = compile({max(maximum(rows, y), 1) + 1, sum(max(rows * y, 1), 0)}, {x, y}, options);
+      for (const Dims& d : {Dims{64, 100, 80}, Dims{33, 17, 70}, Dims{20, 1024, 65}, Dims{40, 1025, 33}, Dims{37, 3000, 40}, Dims{3, 50, 100}, Dims{0, 5, 5}}) {
+        CAPTURE(to_text(Dims(d)));
+        for (const Function* f : {&sums, &least, &most}) same_bits(*f, {uneven(dtype, {d[0], d[1]}), uneven(dtype, {d[1], d[2]})});
+        if (d[0] == 64 && lanes == 0) CHECK(in_registers(least) == (dtype != u8));
+      }
+      same_bits(sums, {uneven(dtype, {30, 0}), uneven(dtype, {0, 40})});
+    }
+}
+
+TEST_CASE("a NaN wins over what is larger, wherever it lies, and zeros have their signs") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"i", "k"}), y = g.input("y", f32, {"k", "j"}), rows = expand_dims(x, 2);
+  const Function f = compile({max(rows + y, 1), min(rows + y, 1), max(rows * y, 1)}, {x, y}, {.threads = 1, .verify = true});
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  for (const Index at : {0, 1, 16, 1023, 1024, 1499}) {
+    Array a = uneven(f32, {40, 1500}), b = near_one(f32, {1500, 70});
+    for (Index row = 0; row < 40; row += 3) a.data<float>()[row * 1500 + at] = row % 2 ? nan : infinity;
+    for (Index column = 0; column < 70; column += 5) b.data<float>()[at * 70 + column] = column % 2 ? -infinity : nan;
+    for (Index row = 1; row < 40; row += 3) std::fill_n(a.data<float>() + row * 1500, 1500, row % 2 ? -0.0F : 0.0F);
+    same_bits(f, {a, b});
+  }
+  CHECK(in_registers(f));
 }
 
 TEST_CASE("two products have nests of their own") {

@@ -1,0 +1,39 @@
+// Sixteen elements of one or two bytes are a quarter or a half of a register.
+#include <algorithm>
+
+#include "loop_choices.h"
+#include "schedule/cost_model.h"
+
+namespace weft {
+namespace {
+
+// Integers and conditions: f16 and bf16 are worked on as f32.
+bool is_narrow(DType dtype) { return !is_floating(dtype) && size_of(dtype) <= 2; }
+
+}  // namespace
+
+int LoopChoices::vectors_in_register(const Loop& loop) const {
+  std::size_t widest = 1;
+  const auto fits = [&](DType dtype) {
+    widest = std::max(widest, size_of(dtype));
+    return is_narrow(dtype);
+  };
+  const auto lies = [&](int buffer, const std::vector<Subscript>& at) { return fits(program_.buffers[static_cast<std::size_t>(buffer)].dtype) && lies_along(buffer, at, loop.var.axis); };
+  for (const Item& item : loop.body) {
+    if (auto* load = std::get_if<Load>(&item)) {
+      const bool repeats = std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; });
+      if (load->guarded || repeats || !lies(load->buffer, load->at)) return 1;
+    } else if (auto* store = std::get_if<Store>(&item)) {
+      if (!lies(store->buffer, store->at)) return 1;
+    } else if (auto* compute = std::get_if<Compute>(&item)) {
+      const bool args = std::all_of(compute->args.begin(), compute->args.end(), [&](const Arg& arg) { return fits(arg.constant ? arg.constant->dtype() : program_.values[static_cast<std::size_t>(arg.value)]); });
+      if (!args || !fits(program_.values[static_cast<std::size_t>(compute->result)]) || op_cost(compute->op) > 1) return 1;
+    } else {
+      return 1;
+    }
+  }
+  const auto vector_bytes = static_cast<std::size_t>(lane_count) * widest;
+  return masks_by_branches(DType::u8) && register_bytes() == 64 ? 1 : static_cast<int>(std::max<std::size_t>(register_bytes() / vector_bytes, 1));
+}
+
+}  // namespace weft

@@ -1,0 +1,77 @@
+// Elements of one or two bytes, and conditions: several vector steps in one register. The interpreter's bits, whatever the extents.
+#include "bits.h"
+#include "layouts.h"
+
+using namespace weft;
+
+namespace {
+
+bool has_wide_vectors(const Function& f, const std::string& type) { return f.llvm().find("load <" + type) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("elements of one and two bytes fill registers") {
+  for (const int lanes : {0, 4, 8})
+    for (const DType dtype : {u8, i8, u16, i16}) {
+      CAPTURE(lanes);
+      CAPTURE(dtype);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n"}), y = g.input("y", dtype, {"n"}), k = g.input("k", dtype, {}), m = g.input("m", bool_, {"n"});
+      const std::vector<std::vector<Expr>> all{
+          {x + y * 3},
+          {where(maximum(x, y) > k, x, y), minimum(x, k)},
+          {bitwise_xor(x & y, x | 5), ~x},
+          {x << 1, y >> 2},
+          {(x < y) & m, where(m, x, y - x)},
+          {abs(x) - y, x == y},
+          {where((x < 3) ^ (y > k), x, 7), !m},
+      };
+      for (std::size_t number = 0; number < all.size(); ++number) {
+        CAPTURE(number);
+        const Function f = compile(all[number], {x, y, k, m}, {.threads = 2, .lanes = lanes, .verify = true});
+        for (const Index n : {1000, 0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 257, 4096, 20000}) {
+          CAPTURE(n);
+          same_bits(f, {uneven(dtype, {n}), near_one(dtype, {n}), uneven(dtype, {}), uneven(bool_, {n})});
+          same_bits(f, {uneven(dtype, {2 * n}).slice(0, 0, n, 2), near_one(dtype, {n + 3}).slice(0, 3, n).flip(0), uneven(dtype, {}), uneven(bool_, {n + 1}).slice(0, 1, n)});
+        }
+        if (lanes == 0 && number == 0 && size_of(dtype) == 1) CHECK((has_wide_vectors(f, "64 x i8>") || has_wide_vectors(f, "32 x i8>") || has_wide_vectors(f, "16 x i8>")));
+      }
+    }
+}
+
+TEST_CASE("only loops of narrow elements run so") {
+  Graph g;
+  const Expr x = g.input("x", u8, {"n"}), y = g.input("y", f32, {"n"}), h = g.input("h", f16, {"n"});
+  const auto compiled = [&](const Expr& output) {
+    const Function f = compile({output}, {x, y, h}, {.threads = 1, .lanes = 8});
+    same_bits(f, {uneven(u8, {1000}), uneven(f32, {1000}), uneven(f16, {1000})});
+    return f;
+  };
+  CHECK(has_wide_vectors(compiled(x + 1), "32 x i8>"));
+  CHECK_FALSE(has_wide_vectors(compiled(cast(x, f32) + y), "32 x i8>"));
+  CHECK_FALSE(has_wide_vectors(compiled(h + 1), "32 x i16>"));
+}
+
+TEST_CASE("results may lie where operands do") {
+  Graph g;
+  const Expr x = g.input("x", u8, {"n"}), y = g.input("y", u8, {"n"});
+  const Function f = compile({x + y, x - y}, {x, y}, {.threads = 1});
+  for (const Index n : {64, 300, 1000}) {
+    Array a = uneven(u8, {n}), b = near_one(u8, {n});
+    const std::vector<Array> expected = f({a, b});
+    f.bind({a, b}, {a, b})();
+    CHECK(difference(a, expected[0]) == "");
+    CHECK(difference(b, expected[1]) == "");
+  }
+}
+
+TEST_CASE("stencils over bytes, rows and columns") {
+  Graph g;
+  const Expr x = g.input("x", u8, {"h", "w"});
+  const auto at = [&](int i, int j) { return x.slice({Slice{i, i == 2 ? Slice{}.stop : std::optional<Index>(i - 2)}, Slice{j, j == 2 ? Slice{}.stop : std::optional<Index>(j - 2)}}); };
+  Expr most = at(0, 0), sum = at(0, 0);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) most = maximum(most, at(i, j)), sum = sum + at(i, j);
+  const Function f = compile({most, where(sum == 3, most, sum)}, {x}, {.threads = 2, .verify = true});
+  for (const Dims& d : {Dims{40, 200}, Dims{3, 3}, Dims{17, 66}, Dims{5, 131}}) same_bits(f, {uneven(u8, d)});
+}
