@@ -28,6 +28,7 @@ constexpr GraphPass passes[] = {
     {"simplify", simplify_stable, "rewrite rules: exact ones, and the stable forms of NUMERICS"},
     {"absorb_copies", absorb_copies, "read through transposes, slices and broadcasts"},
     {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent", is_fold},
+    {"narrow_sums", narrow_sums, "integer sums of which only low bytes are asked are made of these", is_fold},
     {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32", is_half_fold},
     {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
     {"shift_variances", shift_variances, "sums of squared deviations from a mean read once what they sum", is_fold},

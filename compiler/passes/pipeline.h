@@ -22,6 +22,8 @@ Graph run_graph_passes(Graph graph, const Options& options);
 
 // Folds of f16 and bf16 become folds in f32, over elements that are rounded, and round at their end.
 Graph widen_folds(const Graph& graph);          // widen_folds.cpp
+// Sums and products of integers of which only the low bytes are asked, as cast(sum(x), i32) does, are made of the low bytes: twice as many fit a vector.
+Graph narrow_sums(const Graph& graph);          // narrow_sums.cpp
 // Every fold over several axes becomes folds over one axis each, the last first: the order that weft/accumulator.h defines.
 // Folded axes of extent 1 go.
 Graph split_folds(const Graph& graph);          // split_folds.cpp
