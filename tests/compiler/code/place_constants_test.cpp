@@ -18,7 +18,7 @@ namespace {
 
 // The text of a function after constants of its loops are placed, from the text of the loop's body, which makes %y from %x.
 std::string placed(const std::string& body, const std::string& type = "<16 x float>", const std::string& features = "+avx512f") {
-  const std::string text = "declare " + type + " @llvm.fma(" + type + ", " + type + ", " + type + ")\n"
+  const std::string text = "declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)\n"
       "define void @f(ptr %p, i64 %n) \"target-features\"=\"" + features + "\" {\nentry:\n  br label %outer\n"
       "outer:\n  %j = phi i64 [ 0, %entry ], [ %j2, %outer.end ]\n  br label %loop\n"
       "loop:\n  %k = phi i64 [ 0, %outer ], [ %k2, %loop ]\n  %a = getelementptr " + type + ", ptr %p, i64 %k\n  %x = load " + type + ", ptr %a\n" + body +
@@ -76,7 +76,7 @@ TEST_CASE("constants that instructions have in themselves stay, and so do zeros"
 }
 
 TEST_CASE("no more constants than there are registers, those first that spare most loads") {
-  std::string body = "  %v0 = call <16 x float> @llvm.fma(<16 x float> %x, <16 x float> splat (float 101.0), <16 x float> splat (float 102.0))\n";
+  std::string body = "  %v0 = call <16 x float> @llvm.fma.v16f32(<16 x float> %x, <16 x float> splat (float 101.0), <16 x float> splat (float 102.0))\n";
   for (int k = 1; k <= 40; ++k) {
     const std::string before = "%v" + std::to_string(k - 1), after = "%v" + std::to_string(k);
     body += "  " + after + " = fadd <16 x float> " + before + ", splat (float " + std::to_string(k) + ".0)\n";
