@@ -51,8 +51,8 @@ TEST_CASE("a value that others read too is stored once, instead of what each win
 TEST_CASE("dear values, values that others make and results stay where they are") {
   const char* texts[] = {
       "graph g(%x: f32[n]) -> (%1, %2) {\n  %0: f32[i:n] = exp(%x[i])\n  %1: f32[n+3] = update(%0[i]) at [i+2]\n  %2: f32[i:n] = negative(%0[i])\n}\n",
-      "graph g(%x: f32[n], %y: f32[n]) -> (%3, %4, %5) {\n  %0: f32[i:n] = exp(%x[i])\n  %1: f32[i:n] = exp(%y[i])\n  %2: f32[i:n] = add(%0[i], %1[i])\n  %3: f32[n+3] = update(%2[i]) at [i+2]\n"
-      "  %4: f32[] = sum(i:n) copy(%0[i])\n  %5: f32[] = sum(i:n) copy(%1[i])\n}\n",
+      ("graph g(%x: f32[n], %y: f32[n]) -> (%3, %4, %5) {\n  %0: f32[i:n] = exp(%x[i])\n  %1: f32[i:n] = exp(%y[i])\n  %2: f32[i:n] = add(%0[i], %1[i])\n  %3: f32[n+3] = update(%2[i]) at [i+2]\n"
+      "  %4: f32[] = sum(i:n) copy(%0[i])\n  %5: f32[] = sum(i:n) copy(%1[i])\n}\n"),
       "graph g(%x: f32[n]) -> (%0, %1) {\n  %0: f32[i:n] = negative(%x[i])\n  %1: f32[n+3] = update(%0[i]) at [i+2]\n}\n",
       "graph g(%x: f32[n,m]) -> (%1) {\n  %0: f32[i:n] = sum(j:m) copy(%x[i,j])\n  %1: f32[n+3] = update(%0[i]) at [i+2]\n}\n",
       "graph g(%x: f32[n]) -> (%1) {\n  %0: f32[i:n] = negative(%x[i])\n  %1: f32[2*n] = update(%0[i]) at [2*i]\n}\n",

@@ -25,8 +25,8 @@ TEST_CASE("what readers take different parts of, outputs, fixed places, scans an
       "graph g(%x: f32[n]) -> (%0, %1) {\n  %0: f32[i:n] = exp(%x[i])\n  %1: f32[i:n-1] = negative(%0[i+1])\n}\n",
       "graph g(%x: f32[n,m]) -> (%1) {\n  %0: f32[i:n,j:m] = exp(%x[i,j])\n  %1: f32[i:n] = negative(%0[i,0])\n}\n",
       "graph g(%x: f32[n]) -> (%1) {\n  %0: f32[2*n] = update(%x[i]) at [2*i]\n  %1: f32[i:n] = negative(%0[2*i+1])\n}\n",
-      "graph g(%x: f32[n]) -> (%3, %4, %5) {\n  %0: f32[i:n] = exp(%x[i])\n  %1: f32[i:n] = log(%x[i])\n  %2: f32[i:n] = add(%0[i], %1[i])\n  %3: f32[i:n-1] = negative(%2[i+1])\n"
-      "  %4: f32[] = sum(i:n) copy(%0[i])\n  %5: f32[] = sum(i:n) copy(%1[i])\n}\n",
+      ("graph g(%x: f32[n]) -> (%3, %4, %5) {\n  %0: f32[i:n] = exp(%x[i])\n  %1: f32[i:n] = log(%x[i])\n  %2: f32[i:n] = add(%0[i], %1[i])\n  %3: f32[i:n-1] = negative(%2[i+1])\n"
+      "  %4: f32[] = sum(i:n) copy(%0[i])\n  %5: f32[] = sum(i:n) copy(%1[i])\n}\n"),
   };
   for (const char* text : texts) CHECK(text_after(narrow, text) == text);
 }
