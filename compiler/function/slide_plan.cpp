@@ -122,7 +122,7 @@ class Planner {
   }
   // Whether a unit reads what many units make: all of those would be one strip, as of sums of a number for each row.
   bool reads_far(std::size_t p, std::size_t maker, NodeId node) const {
-    const Extent &made_bytes = made(maker, node)->stride, &read_bytes = (*accesses_[p].reads.at(node).front()).stride;
+    const Extent made_bytes = made(maker, node)->stride, read_bytes = accesses_[p].reads.at(node).front()->stride;
     return made_bytes.is_number() && read_bytes.is_number() && read_bytes.constant() * program(p).unit > most_units_read * made_bytes.constant() * program(maker).unit;
   }
   // Whether all that it reads of what nests from the first one on make are lines. reads_some: whether there are any.
