@@ -16,14 +16,8 @@ using namespace weft;
 
 namespace {
 
-// The text of a function after constants of its loops are placed, from the text of the loop's body, which makes %y from %x.
-std::string placed(const std::string& body, const std::string& type = "<16 x float>", const std::string& features = "+avx512f") {
-  const std::string text = "declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)\n"
-      "define void @f(ptr %p, i64 %n) \"target-features\"=\"" + features + "\" {\nentry:\n  br label %outer\n"
-      "outer:\n  %j = phi i64 [ 0, %entry ], [ %j2, %outer.end ]\n  br label %loop\n"
-      "loop:\n  %k = phi i64 [ 0, %outer ], [ %k2, %loop ]\n  %a = getelementptr " + type + ", ptr %p, i64 %k\n  %x = load " + type + ", ptr %a\n" + body +
-      "  store " + type + " %y, ptr %a\n  %k2 = add i64 %k, 1\n  %more = icmp slt i64 %k2, %n\n  br i1 %more, label %loop, label %outer.end\n"
-      "outer.end:\n  %j2 = add i64 %j, 1\n  %again = icmp slt i64 %j2, %n\n  br i1 %again, label %outer, label %end\nend:\n  ret void\n}\n";
+// The text of a module after constants of its function's loops are placed.
+std::string after(const std::string& text) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic problem;
   const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, problem, context);
@@ -35,9 +29,19 @@ std::string placed(const std::string& body, const std::string& type = "<16 x flo
   builder.registerFunctionAnalyses(functions);
   PlaceConstants().run(*module->getFunction("f"), functions);
   CHECK(!llvm::verifyModule(*module, &llvm::errs()));
-  std::string after;
-  llvm::raw_string_ostream(after) << *module;
-  return after;
+  std::string placed;
+  llvm::raw_string_ostream(placed) << *module;
+  return placed;
+}
+
+// The same of the text of a loop's body, which makes %y from %x.
+std::string placed(const std::string& body, const std::string& type = "<16 x float>", const std::string& features = "+avx512f") {
+  return after("declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)\n"
+      "define void @f(ptr %p, i64 %n) \"target-features\"=\"" + features + "\" {\nentry:\n  br label %outer\n"
+      "outer:\n  %j = phi i64 [ 0, %entry ], [ %j2, %outer.end ]\n  br label %loop\n"
+      "loop:\n  %k = phi i64 [ 0, %outer ], [ %k2, %loop ]\n  %a = getelementptr " + type + ", ptr %p, i64 %k\n  %x = load " + type + ", ptr %a\n" + body +
+      "  store " + type + " %y, ptr %a\n  %k2 = add i64 %k, 1\n  %more = icmp slt i64 %k2, %n\n  br i1 %more, label %loop, label %outer.end\n"
+      "outer.end:\n  %j2 = add i64 %j, 1\n  %again = icmp slt i64 %j2, %n\n  br i1 %again, label %outer, label %end\nend:\n  ret void\n}\n");
 }
 
 std::string part(const std::string& text, const std::string& from, const std::string& to) {
@@ -104,51 +108,17 @@ TEST_CASE("a loop with more values than registers reads its constants where it n
 }
 
 TEST_CASE("a loop beside another keeps its constants to itself") {
-  const std::string text = placed("  %y = fmul <16 x float> %x, splat (float 3.0)\n");
-  CHECK(count(part(text, "outer:", "loop:"), "@constant") == 0);
-  // The same with a second loop in the outer one: constants are loaded between the two.
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic problem;
-  const auto module = llvm::parseAssemblyString(R"(define void @f(ptr %p, i64 %n) "target-features"="+avx512f" {
-entry:
-  br label %outer
-outer:
-  %j = phi i64 [ 0, %entry ], [ %j2, %outer.end ]
-  br label %first
-first:
-  %k = phi i64 [ 0, %outer ], [ %k2, %first ]
-  %x = load <16 x float>, ptr %p
-  %y = fadd <16 x float> %x, splat (float 3.0)
-  store <16 x float> %y, ptr %p
-  %k2 = add i64 %k, 1
-  %more = icmp slt i64 %k2, %n
-  br i1 %more, label %first, label %between
-between:
-  br label %second
-second:
-  %i = phi i64 [ 0, %between ], [ %i2, %second ]
-  %u = load <16 x float>, ptr %p
-  %v = fadd <16 x float> %u, splat (float 5.0)
-  store <16 x float> %v, ptr %p
-  %i2 = add i64 %i, 1
-  %most = icmp slt i64 %i2, %n
-  br i1 %most, label %second, label %outer.end
-outer.end:
-  %j2 = add i64 %j, 1
-  %again = icmp slt i64 %j2, %n
-  br i1 %again, label %outer, label %end
-end:
-  ret void
-}
-)", problem, context);
-  REQUIRE(module);
-  llvm::PassBuilder builder;
-  llvm::FunctionAnalysisManager functions;
-  builder.registerFunctionAnalyses(functions);
-  PlaceConstants().run(*module->getFunction("f"), functions);
-  std::string after;
-  llvm::raw_string_ostream(after) << *module->getFunction("f");
-  CHECK(count(part(after, "entry:", "outer:"), "@constant") == 0);
-  CHECK(count(part(after, "outer:", "first:"), "@constant") == 1);
-  CHECK(count(part(after, "between:", "second:"), "@constant") == 1);
+  const auto loop = [](const std::string& name, const std::string& before, const std::string& behind, const std::string& constant) {
+    const auto own = [&](const std::string& value) { return "%" + name + "." + value; };
+    return name + ":\n  " + own("k") + " = phi i64 [ 0, %" + before + " ], [ " + own("next") + ", %" + name + " ]\n  " + own("x") + " = load <16 x float>, ptr %p\n  " +
+           own("y") + " = fadd <16 x float> " + own("x") + ", splat (float " + constant + ")\n  store <16 x float> " + own("y") + ", ptr %p\n  " + own("next") + " = add i64 " +
+           own("k") + ", 1\n  " + own("more") + " = icmp slt i64 " + own("next") + ", %n\n  br i1 " + own("more") + ", label %" + name + ", label %" + behind + "\n";
+  };
+  const std::string text = after("define void @f(ptr %p, i64 %n) \"target-features\"=\"+avx512f\" {\nentry:\n  br label %outer\n"
+      "outer:\n  %j = phi i64 [ 0, %entry ], [ %j2, %outer.end ]\n  br label %first\n" + loop("first", "outer", "between", "3.0") +
+      "between:\n  br label %second\n" + loop("second", "between", "outer.end", "5.0") +
+      "outer.end:\n  %j2 = add i64 %j, 1\n  %again = icmp slt i64 %j2, %n\n  br i1 %again, label %outer, label %end\nend:\n  ret void\n}\n");
+  CHECK(count(part(text, "entry:", "outer:"), "@constant") == 0);
+  CHECK(count(part(text, "outer:", "first:"), "@constant") == 1);
+  CHECK(count(part(text, "between:", "second:"), "@constant") == 1);
 }
