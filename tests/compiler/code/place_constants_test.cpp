@@ -12,6 +12,8 @@
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "occurrences.h"
+
 using namespace weft;
 
 namespace {
@@ -50,33 +52,28 @@ std::string part(const std::string& text, const std::string& from, const std::st
   REQUIRE(end != std::string::npos);
   return text.substr(start, end - start);
 }
-int count(const std::string& text, const std::string& what) {
-  int found = 0;
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-  return found;
-}
 
 }  // namespace
 
 TEST_CASE("constants of an innermost loop are loaded in front of the loops around it") {
   const std::string text = placed("  %z = fmul <16 x float> %x, splat (float 3.0)\n  %y = fadd <16 x float> %z, splat (float 3.0)\n");
-  CHECK(count(part(text, "entry:", "outer:"), "= load float, ptr @constant") == 1);       // one for both
-  CHECK(count(part(text, "loop:", "outer.end:"), "3.0") == 0);
+  CHECK(occurrences(part(text, "entry:", "outer:"), "= load float, ptr @constant") == 1);       // one for both
+  CHECK(occurrences(part(text, "loop:", "outer.end:"), "3.0") == 0);
 }
 
 TEST_CASE("tables are loaded as they are") {
   const std::string text = placed("  %y = fadd <2 x double> %x, <double 1.0, double 2.0>\n", "<2 x double>");
-  CHECK(count(part(text, "entry:", "outer:"), "= load <2 x double>, ptr @constant, align 16") == 1);
+  CHECK(occurrences(part(text, "entry:", "outer:"), "= load <2 x double>, ptr @constant, align 16") == 1);
 }
 
 TEST_CASE("constants that instructions have in themselves stay, and so do zeros") {
   for (const std::string body : {"fmul <16 x float> %x, splat (float 2.0)", "fmul <16 x float> splat (float -1.0), %x", "fdiv <16 x float> %x, splat (float 4.0)",
                                  "fadd <16 x float> %x, zeroinitializer", "shufflevector <16 x float> %x, <16 x float> splat (float 5.0), <16 x i32> zeroinitializer"}) {
     CAPTURE(body);
-    CHECK(count(placed("  %y = " + body + "\n"), "@constant") == 0);
+    CHECK(occurrences(placed("  %y = " + body + "\n"), "@constant") == 0);
   }
-  for (const std::string op : {"shl", "lshr", "mul", "udiv"}) CHECK(count(placed("  %y = " + op + " <16 x i32> %x, splat (i32 3)\n", "<16 x i32>"), "@constant") == 0);
-  for (const std::string op : {"add", "and", "xor"}) CHECK(count(placed("  %y = " + op + " <16 x i32> %x, splat (i32 3)\n", "<16 x i32>"), "ptr @constant") == 1);
+  for (const std::string op : {"shl", "lshr", "mul", "udiv"}) CHECK(occurrences(placed("  %y = " + op + " <16 x i32> %x, splat (i32 3)\n", "<16 x i32>"), "@constant") == 0);
+  for (const std::string op : {"add", "and", "xor"}) CHECK(occurrences(placed("  %y = " + op + " <16 x i32> %x, splat (i32 3)\n", "<16 x i32>"), "ptr @constant") == 1);
 }
 
 TEST_CASE("no more constants than there are registers, those first that spare most loads") {
@@ -87,12 +84,12 @@ TEST_CASE("no more constants than there are registers, those first that spare mo
   }
   body += "  %w = fsub <16 x float> %v40, splat (float 40.0)\n  %y = fadd <16 x float> %w, %w\n";
   const std::string wide = part(placed(body), "entry:", "outer:"), narrow = part(placed(body, "<16 x float>", "+avx,-avx512f"), "entry:", "outer:");
-  CHECK(count(wide, "= load float") == 32);
-  CHECK(count(narrow, "= load float") == 8);             // two registers each, and sixteen of them
-  CHECK(count(placed(body), "= private constant float 1.020000e+02") == 1);      // it would take a load of its own
-  CHECK(count(placed(body), "= private constant float 4.000000e+01") == 1);      // used twice
-  CHECK(count(placed(body), "= private constant float 1.000000e+00") == 1);
-  CHECK(count(placed(body), "= private constant float 3.900000e+01") == 0);
+  CHECK(occurrences(wide, "= load float") == 32);
+  CHECK(occurrences(narrow, "= load float") == 8);             // two registers each, and sixteen of them
+  CHECK(occurrences(placed(body), "= private constant float 1.020000e+02") == 1);      // it would take a load of its own
+  CHECK(occurrences(placed(body), "= private constant float 4.000000e+01") == 1);      // used twice
+  CHECK(occurrences(placed(body), "= private constant float 1.000000e+00") == 1);
+  CHECK(occurrences(placed(body), "= private constant float 3.900000e+01") == 0);
 }
 
 TEST_CASE("a loop with more values than registers reads its constants where it needs them") {
@@ -102,8 +99,8 @@ TEST_CASE("a loop with more values than registers reads its constants where it n
     for (int k = 0; k < values; ++k) body += "  %w" + std::to_string(k) + " = fsub <16 x float> " + (k == 0 ? "%x" : "%w" + std::to_string(k - 1)) + ", %v" + std::to_string(k) + "\n";
     body += "  %y = fadd <16 x float> %w" + std::to_string(values - 1) + ", %x\n";
     const std::string text = placed(body), before = part(text, "entry:", "outer:"), within = part(text, "loop:", "outer.end:");
-    CHECK(count(before, "= load float, ptr @constant") == (values == 30 ? 2 : 0));
-    CHECK(count(within, "= load float, ptr @variable") == (values == 30 ? 0 : values));
+    CHECK(occurrences(before, "= load float, ptr @constant") == (values == 30 ? 2 : 0));
+    CHECK(occurrences(within, "= load float, ptr @variable") == (values == 30 ? 0 : values));
   }
 }
 
@@ -118,7 +115,7 @@ TEST_CASE("a loop beside another keeps its constants to itself") {
       "outer:\n  %j = phi i64 [ 0, %entry ], [ %j2, %outer.end ]\n  br label %first\n" + loop("first", "outer", "between", "3.0") +
       "between:\n  br label %second\n" + loop("second", "between", "outer.end", "5.0") +
       "outer.end:\n  %j2 = add i64 %j, 1\n  %again = icmp slt i64 %j2, %n\n  br i1 %again, label %outer, label %end\nend:\n  ret void\n}\n");
-  CHECK(count(part(text, "entry:", "outer:"), "@constant") == 0);
-  CHECK(count(part(text, "outer:", "first:"), "@constant") == 1);
-  CHECK(count(part(text, "between:", "second:"), "@constant") == 1);
+  CHECK(occurrences(part(text, "entry:", "outer:"), "@constant") == 0);
+  CHECK(occurrences(part(text, "outer:", "first:"), "@constant") == 1);
+  CHECK(occurrences(part(text, "between:", "second:"), "@constant") == 1);
 }

@@ -1,6 +1,7 @@
 // Arrays that lie across and are read by several loops: transposed once, kept in rows. Bits of the interpreter.
 #include "bits.h"
 #include "layouts.h"
+#include "occurrences.h"
 
 using namespace weft;
 
@@ -8,12 +9,6 @@ namespace {
 
 Array counted(DType dtype, const Dims& shape) {
   return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7919 % 211) / 100 - 1; });
-}
-
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
 }
 
 }  // namespace
@@ -27,7 +22,7 @@ TEST_CASE("the second loop over an array that lies across reads rows, forwards o
       const Expr products = prod(x, 1);
       const Function f = check_bits({products, grad(sum(products), {x})[0]}, {x}, {counted(dtype, {n, 80})});
       if (n == 5000) {
-        CHECK(count(f.program(), "= load %x[") == 1);
+        CHECK(occurrences(f.program(), "= load %x[") == 1);
         CHECK(f.program().find("(%x)[j,i] = t") != std::string::npos);
         CHECK(f.program().find("(%x)[79-j,i]") != std::string::npos);
       }
@@ -40,7 +35,7 @@ TEST_CASE("several arrays, three axes, one that is read once") {
     const Expr x = g.input("x", f32, {"n", 20}), y = g.input("y", f32, {"n", 20}), z = g.input("z", f32, {"n", 20});
     const Expr e = exp(x * y - max(x + y, 1, true));
     const Function f = check_bits({e / sum(e * z, 1, true), sum(tanh(x), 1)}, {x, y, z}, {counted(f32, {n, 20}), counted(f32, {n, 20}), counted(f32, {n, 20})});
-    for (const char* name : {"x", "y", "z"}) CHECK(count(f.program(), concat("= load %", name, "[")) == 1);
+    for (const char* name : {"x", "y", "z"}) CHECK(occurrences(f.program(), concat("= load %", name, "[")) == 1);
     const Expr a = g.input("a", f32, {"n", 4, 20});
     check_bits({softmax(a, 2), softmax(a, 1)}, {a}, {counted(f32, {n / 3, 4, 20})});
   }
@@ -86,7 +81,7 @@ TEST_CASE("the result may lie upon the array") {
   const Expr x = g.input("x", f32, {"n", 20});
   const Function f = compile({softmax(x, 1)}, {x}, {.threads = 2, .verify = true});
   const Array values = counted(f32, {4000, 20}), expected = f({values})[0];
-  CHECK(count(f.program(), "= load %x[") == 1);
+  CHECK(occurrences(f.program(), "= load %x[") == 1);
   f.run({values}, {values});
   CHECK(difference(values, expected) == "");
 }
@@ -99,7 +94,7 @@ TEST_CASE("an array that does not lie across is read where it is") {
   copy_elements(counted(f32, {4000, 20}), turned);
   f.run({turned}, {Array(f32, {4000, 20}, Order::f)});
   CHECK(f.program().find("(%x)") == std::string::npos);
-  CHECK(count(f.program(), "= load %x[") >= 2);
+  CHECK(occurrences(f.program(), "= load %x[") >= 2);
 }
 
 TEST_CASE("what an outer loop would read again for each of its elements is transposed before it") {
@@ -109,7 +104,7 @@ TEST_CASE("what an outer loop would read again for each of its elements is trans
   for (const Index n : {4096, 100, 1}) same_bits(f, {counted(f32, {n, 6}), counted(f32, {5, 6})});
   same_bits(f, {counted(f32, {4096, 6}), counted(f32, {5, 6})});
   const std::string program = f.program();
-  CHECK(count(program, "= load %p[") == 1);
+  CHECK(occurrences(program, "= load %p[") == 1);
   CHECK(program.find("= load %p[") < program.find("serial j"));
   for (const auto& outputs : {std::vector<Expr>{sum(expand_dims(p, 1) * r, 2), p * 2}, {sum(expand_dims(p, 1) * r, 2) + sum(p, 1, true)}}) {
     const Function more = compile(outputs, {p, r}, {.threads = 2, .verify = true});
