@@ -17,15 +17,6 @@ constexpr int passes = static_cast<int>(fold_slots) / slots_of_a_pass;
 static_assert(fold_slots == 16 && slots_of_a_pass == 4, "the order of passes is that of a tree over sixteen slots");
 }  // namespace
 
-// How far memory moves with an element of the axis, in bytes.
-Value* KernelEmitter::stride_along(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
-  Value* stride = number(0);
-  for (std::size_t d = 0; d < at.size(); ++d)
-    if (at[d].axis == axis) stride = b_.CreateAdd(stride, b_.CreateMul(number(at[d].step), stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d)));
-  return stride;
-}
-
 void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   const Loop& lanes = *outer.loops[0];
   const int axis = lanes.var.axis;
@@ -62,11 +53,11 @@ void KernelEmitter::emit_column(const Loop& rows, const Loop& lanes, const std::
   for (const Item& item : lanes.body)
     if (auto* accumulate = std::get_if<Accumulate>(&item))
       for (int step = 0; step < steps; ++step) {
-        llvm::Type* type = register_type(context_, program_.folds[static_cast<std::size_t>(accumulate->fold)].dtype, lane_count);
+        llvm::Type* type = register_type(context_, program_.fold(accumulate->fold).dtype, lane_count);
         sums.push_back({&item, step, type, stack_cell(type, "half"), stack_cell(type, "all"), {}});
         for (auto*& slot : sums.back().slots) slot = stack_cell(type, "slot");
       }
-  const auto fold_of = [&](const Sum& sum) -> const Fold& { return program_.folds[static_cast<std::size_t>(std::get<Accumulate>(*sum.item).fold)]; };
+  const auto fold_of = [&](const Sum& sum) -> const Fold& { return program_.fold(std::get<Accumulate>(*sum.item).fold); };
   const auto combine = [&](const Sum& sum, Value* a, Value* b) { return emit_combine(b_, fold_of(sum).accumulator, fold_of(sum).dtype, a, b); };
   for_range(number(0), number(passes), 1, "pass", [&](Value* pass) {
     Value* second_of_half = b_.CreateTrunc(pass, b_.getInt1Ty());

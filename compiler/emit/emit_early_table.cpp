@@ -34,7 +34,7 @@ Deciders deciders_of(const Program& program, const std::vector<const Loop*>& pat
           if (!arg.constant) wanted.insert(arg.value);
         if (!inside) found.items.push_back(&*item);
       } else if (load && take(load->result) && !inside) {
-        const Place place = program.buffers[static_cast<std::size_t>(load->buffer)].place;
+        const Place place = program.buffer(load->buffer).place;
         found.known &= !load->guarded && (place == Place::argument || place == Place::temporary || place == Place::extent);
         for (const Subscript& s : load->at)
           if (s.axis >= 0) found.axes.push_back(s.axis);
@@ -60,7 +60,7 @@ Value* KernelEmitter::elements_of(const std::vector<const Loop*>& path) {
   const LoopVar& root = path[0]->var;
   Value* elements = b_.CreateMul(b_.CreateSub(function_->getArg(3), function_->getArg(2)), number(root.part == Part::tile ? program_.unit : 1));
   for (const Loop* loop : path)
-    if (loop->var.axis != root.axis) elements = b_.CreateMul(elements, size(program_.axes[static_cast<std::size_t>(loop->var.axis)].extent));
+    if (loop->var.axis != root.axis) elements = b_.CreateMul(elements, size(program_.axis(loop->var.axis).extent));
   return elements;
 }
 
@@ -74,7 +74,7 @@ void KernelEmitter::make_early_table(const std::vector<const Loop*>& path) {
   const int axis = deciders.axes.empty() ? -1 : deciders.axes[0];
   Index count = 1;
   if (axis >= 0) {
-    const Extent& extent = program_.axes[static_cast<std::size_t>(axis)].extent;
+    const Extent& extent = program_.axis(axis).extent;
     if (axis == program_.root.var.axis || !extent.is_number() || extent.constant() > most_tables) return;
     count = extent.constant();
   }
@@ -84,8 +84,7 @@ void KernelEmitter::make_early_table(const std::vector<const Loop*>& path) {
     for_range(number(0), number(count), 1, "table", [&](Value* table) {
       if (axis >= 0) axis_index_[static_cast<std::size_t>(axis)] = table;
       for (const Item* item : deciders.items) emit_item(*item);
-      spread_.clear();
-      divisors_.clear();
+      forget_invariants();
       around_lanes([&] { fill_table(lanes, *function, b_.CreateGEP(b_.getInt8Ty(), memory, b_.CreateMul(table, number(table_entries))), number(0)); });
       if (axis >= 0) axis_index_[static_cast<std::size_t>(axis)] = nullptr;
     });

@@ -28,11 +28,11 @@ Value* KernelEmitter::elements_in_use(const Buffer& row) {
 // Memory for the folds that end with this loop.
 void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
   for (int number_of_fold : loop.folds) {
-    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    const Fold& fold = program_.fold(number_of_fold);
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     state = {};
     state.slots = copies_.thin ? 1 : fold.ordered || (loop.mark == Mark::block && fold.row < 0) ? static_cast<int>(fold_slots) : 1;
-    const Extent& extent = program_.axes[static_cast<std::size_t>(fold.axis)].extent;
+    const Extent& extent = program_.axis(fold.axis).extent;
     if (extent.is_number() && fold.row >= 0)
       while (state.slots > 1 && state.slots / 2 >= extent.constant()) state.slots /= 2;     // units change nothing
     const bool stack = leaves && fold.ordered;
@@ -47,7 +47,7 @@ void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
       const Extent offset = reserve_rows(fold.row, state.slots);
       row_offsets_[static_cast<std::size_t>(fold.row)] = offset;
       state.memory = scratch_at(offset);
-      const Buffer& row = program_.buffers[static_cast<std::size_t>(fold.row)];
+      const Buffer& row = program_.buffer(fold.row);
       state.elements = size(row_elements(row));
       state.in_use = elements_in_use(row);
     }
@@ -60,7 +60,7 @@ void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
 // Sets the accumulators that are (not) ordered to their unit.
 void KernelEmitter::start_folds(const Loop& loop, bool ordered) {
   for (int number_of_fold : loop.folds) {
-    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    const Fold& fold = program_.fold(number_of_fold);
     const FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     const bool stays_in_registers = copies_.thin && loop.mark == Mark::serial && !fold.start;
     if (fold.ordered != ordered || stays_in_registers) continue;
@@ -121,7 +121,7 @@ void KernelEmitter::fold_leaves(const Loop& loop, Range range, bool leaves, cons
 // are several: most rows are shorter than a leaf and should not pay for a tree.
 void KernelEmitter::end_leaf(const Loop& loop, Value* leaf, Value* several) {
   for (int number_of_fold : loop.folds) {
-    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    const Fold& fold = program_.fold(number_of_fold);
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     if (!fold.ordered) continue;
     Value* row = state.memory;
@@ -142,7 +142,7 @@ void KernelEmitter::end_leaf(const Loop& loop, Value* leaf, Value* several) {
 
 void KernelEmitter::finish_leaves(const Loop& loop, Value* leaves) {
   for (int number_of_fold : loop.folds) {
-    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    const Fold& fold = program_.fold(number_of_fold);
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     if (!fold.ordered) continue;
     Value* row = fold.row >= 0 ? state.memory : state.cell;
@@ -152,7 +152,7 @@ void KernelEmitter::finish_leaves(const Loop& loop, Value* leaves) {
 
 void KernelEmitter::take_results(const Loop& loop) {
   for (int number_of_fold : loop.folds) {
-    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    const Fold& fold = program_.fold(number_of_fold);
     if (!fold.ordered || fold.row >= 0) continue;
     scalars_[static_cast<std::size_t>(fold.result)] = b_.CreateLoad(memory_type(context_, fold.dtype, 1), folds_[static_cast<std::size_t>(number_of_fold)].cell);
   }
@@ -161,7 +161,7 @@ void KernelEmitter::take_results(const Loop& loop) {
 // Results of accumulators without an order, and the value of a float sum over nothing: +0, not the unit -0.
 void KernelEmitter::close_folds(const Loop& loop, Range range) {
   for (int number_of_fold : loop.folds) {
-    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    const Fold& fold = program_.fold(number_of_fold);
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     if (!fold.ordered && fold.result >= 0) {
       Value* value = nullptr;

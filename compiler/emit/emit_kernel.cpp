@@ -15,49 +15,14 @@ namespace weft {
 using llvm::Value;
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
-    : LoopChoices(program, classes, host_features(options.lanes)), VectorMemory(module, features_), plan_(plan), fast_math_(options.fast_math),
-      stream_(options.stream), calls_(options.calls), machine_(options.machine) {
-  for (const Buffer& buffer : program.buffers) {
-    const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
-    slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
-    if (!memory) continue;
-    Extent bytes = static_cast<Index>(size_of(buffer.dtype));
-    for (const Extent& extent : buffer.extents) bytes = bytes * extent;
-    if (buffer.place == Place::temporary) plan.slots[static_cast<std::size_t>(slots_.back())].bytes = bytes;
-  }
-}
-
-llvm::Function* KernelEmitter::new_function(llvm::FunctionType* type, llvm::Function::LinkageTypes linkage, const std::string& name) {
-  auto* function = llvm::Function::Create(type, linkage, name, module_);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  function->addFnAttr("target-features", features_);
-  function->addFnAttr("prefer-vector-width", "512");
-  function->addFnAttr("min-legal-vector-width", "512");
-  return function;
-}
-
-void KernelEmitter::start_function(llvm::FunctionType* type, const std::string& name, llvm::Function::LinkageTypes linkage) {
-  function_ = new_function(type, linkage, name);
-  const char* names[] = {"slots", "sizes", "begin", "end", "scratch"};
-  for (unsigned k = 0; k < 5; ++k) function_->getArg(k)->setName(names[k]);
-  auto* entry = llvm::BasicBlock::Create(context_, "entry", function_);
-  auto* start = llvm::BasicBlock::Create(context_, "start", function_);
-  entry_.SetInsertPoint(entry);
-  entry_.SetInsertPoint(entry_.CreateBr(start));
-  b_.SetInsertPoint(start);
-}
+    : Quotients(module, program, classes, plan, options.lanes, options.machine, options.fast_math), stream_(options.stream), calls_(options.calls) {}
 
 // A stage: the signature of StageFn, and nothing known yet.
 void KernelEmitter::begin_function(const std::string& name) {
   auto* pointer = b_.getPtrTy();
   start_function(llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, b_.getInt64Ty(), b_.getInt64Ty(), pointer}, false), name, llvm::Function::ExternalLinkage);
-  row_offsets_.assign(program_.buffers.size(), std::nullopt);
-  slot_bases_.clear();
-  size_values_.clear();
-  scratch_ = 0;
-  scalars_.assign(program_.values.size(), nullptr);
-  packs_.assign(program_.values.size(), {});
-  axis_index_.assign(program_.axes.size(), nullptr);
+  forget_rows();
+  forget_values();
   folds_.assign(program_.folds.size(), {});
   find_accesses();
   early_tables_.clear();
@@ -72,13 +37,6 @@ void KernelEmitter::end_function() {
   WEFT_ASSERT(!llvm::verifyFunction(*function_, &out), "code of ", program_.name, " is not valid: ", out.str());
 }
 
-Range KernelEmitter::range_of(int axis) {
-  const Index few = program_.per_root(axis);
-  if (few == 1) return tile_;
-  if (few > 0) return {b_.CreateMul(tile_.begin, number(few)), b_.CreateMul(tile_.end, number(few))};
-  return {number(0), size(program_.axes[static_cast<std::size_t>(axis)].extent)};
-}
-
 void KernelEmitter::emit_item(const Item& item) {
   if (auto* inner = std::get_if<Loop>(&item)) {
     if (inner->mark == Mark::lanes) emit_lanes(*inner);
@@ -91,19 +49,19 @@ void KernelEmitter::emit_item(const Item& item) {
   } else if (auto* compute = std::get_if<Compute>(&item)) {
     std::vector<Value*> operands;
     std::vector<DType> dtypes;
-    for (const Arg& arg : compute->args) operands.push_back(scalar(arg)), dtypes.push_back(dtype_of_arg(arg));
-    scalars_[static_cast<std::size_t>(compute->result)] = emit_or_call(compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)]);
+    for (const Arg& arg : compute->args) operands.push_back(scalar(arg)), dtypes.push_back(program_.dtype_of(arg));
+    scalars_[static_cast<std::size_t>(compute->result)] = emit_or_call(compute->op, operands, dtypes, program_.dtype_of(compute->result));
   } else if (auto* read = std::get_if<ReadState>(&item)) {
-    const DType dtype = program_.folds[static_cast<std::size_t>(read->fold)].dtype;
+    const DType dtype = program_.fold(read->fold).dtype;
     scalars_[static_cast<std::size_t>(read->result)] = from_memory(b_.CreateLoad(memory_type(context_, dtype, 1), folds_[static_cast<std::size_t>(read->fold)].cell), dtype);
   } else if (auto* write = std::get_if<WriteState>(&item)) {
-    const DType dtype = program_.folds[static_cast<std::size_t>(write->fold)].dtype;
+    const DType dtype = program_.fold(write->fold).dtype;
     b_.CreateStore(to_memory(scalar(write->value), dtype), folds_[static_cast<std::size_t>(write->fold)].cell);
   } else if (auto* others = std::get_if<Others>(&item)) {
     emit_others(*others);
   } else {
     const auto& accumulate = std::get<Accumulate>(item);
-    const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate.fold)];
+    const Fold& fold = program_.fold(accumulate.fold);
     const FoldState& state = folds_[static_cast<std::size_t>(accumulate.fold)];
     llvm::Type* type = memory_type(context_, fold.dtype, 1);
     Value* place = nullptr;
@@ -123,18 +81,18 @@ void KernelEmitter::emit_item(const Item& item) {
 // What is known of an axis, and from here on taken for granted.
 bool KernelEmitter::relies_on_whole(int axis, Index size) {
   if (!runs_in_whole(axis, size)) return false;
-  plan_.relied.whole(program_.axes[static_cast<std::size_t>(axis)].extent, size);
+  plan_.relied.whole(program_.axis(axis).extent, size);
   return true;
 }
 
 bool KernelEmitter::relies_on_one_leaf(int axis) {
   if (!fits_one_leaf(axis)) return false;
-  if (!program_.is_tiled(axis)) plan_.relied.at_most(program_.axes[static_cast<std::size_t>(axis)].extent, fold_leaf);
+  if (!program_.is_tiled(axis)) plan_.relied.at_most(program_.axis(axis).extent, fold_leaf);
   return true;
 }
 
 bool KernelEmitter::relies_on_some(int axis) {
-  const NestAxis& known = program_.axes[static_cast<std::size_t>(axis)];
+  const NestAxis& known = program_.axis(axis);
   if (known.known.least < 1) return false;
   plan_.relied.some(known.extent);
   return true;
@@ -143,7 +101,7 @@ bool KernelEmitter::relies_on_some(int axis) {
 // That a call is one unit: its code need not find out which part of the axis it is given. A few cycles, which only short calls of small
 // bodies notice: for others the code a longer call would need is dearer.
 bool KernelEmitter::relies_on_one_unit(const Loop& loop) {
-  const NestAxis& root = program_.axes[static_cast<std::size_t>(program_.root.var.axis)];
+  const NestAxis& root = program_.axis(program_.root.var.axis);
   const Index most = std::min(program_.unit, fold_leaf);
   if (loop.weight > small_body || root.known.most > most) return false;
   plan_.relied.at_most(root.extent, most);
@@ -179,7 +137,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   const auto axis = static_cast<std::size_t>(loop.var.axis);
   const Range range = range_of(loop.var.axis);
   bool ordered = false;
-  for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
+  for (int fold : loop.folds) ordered |= program_.fold(fold).ordered;
   const bool leaves = ordered && !relies_on_one_leaf(loop.var.axis);
   open_folds(loop, leaves);
   start_folds(loop, false);
@@ -215,7 +173,7 @@ void KernelEmitter::emit_blocks(const Loop& loop) {
 Index KernelEmitter::emit_units(const Loop& root) {
   const int axis = root.var.axis;
   Value *begin = function_->getArg(2), *end = function_->getArg(3);
-  Value* extent = size(program_.axes[static_cast<std::size_t>(axis)].extent);
+  Value* extent = size(program_.axis(axis).extent);
   auto tile_from = [&](Value* first, Value* last) {
     Value* start = b_.CreateMul(first, number(program_.unit));
     tile_ = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateMul(last, number(program_.unit)), extent)};
@@ -233,7 +191,7 @@ Index KernelEmitter::emit_units(const Loop& root) {
     emit_items(root);
     return 1;
   }
-  const NestAxis& along = program_.axes[static_cast<std::size_t>(axis)];
+  const NestAxis& along = program_.axis(axis);
   const bool one_unit = root.var.part == Part::tile && program_.unit < fold_leaf && along.known.most <= program_.unit;
   if (one_unit) plan_.relied.at_most(along.extent, program_.unit);
   make_early_tables({&root});
@@ -264,7 +222,7 @@ Extent work_of(const Program& program, const Loop& loop, const Machine& machine)
     if (auto* inner = std::get_if<Loop>(&item)) {
       if (inner->mark == Mark::block) { work = work + work_of(program, *inner, machine); continue; }
       const Index per_root = program.per_root(inner->var.axis);
-      const Extent times = per_root > 0 ? Extent(program.unit * per_root) : program.axes[static_cast<std::size_t>(inner->var.axis)].extent;
+      const Extent times = per_root > 0 ? Extent(program.unit * per_root) : program.axis(inner->var.axis).extent;
       work = work + times * work_of(program, *inner, machine);
     }
   return work;
@@ -282,7 +240,7 @@ void KernelEmitter::emit_run() {
   } else {
     stage.together = emit_units(program_.root);
     finish_streams();
-    const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
+    const Extent& extent = program_.axis(program_.root.var.axis).extent;
     bool merged = false;
     for (const Fold& fold : program_.folds) merged |= fold.partial >= 0;
     stage.units = plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit), merged ? 1 : 0);
@@ -296,7 +254,7 @@ void KernelEmitter::emit_run() {
   for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
     const Buffer& buffer = program_.buffers[k];
     if (buffer.place != Place::partial) continue;
-    const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
+    const Extent& extent = program_.axis(program_.root.var.axis).extent;
     const Extent units = floor_div(extent + (program_.unit - 1), program_.unit) + 1;
     plan_.slots[static_cast<std::size_t>(slots_[k])].bytes = units * row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype)));
   }
@@ -309,15 +267,15 @@ void KernelEmitter::emit_merge() {
   stage.symbol = "weft_" + program_.name + "_merge";
   stage.name = program_.name + " merge";
   begin_function(stage.symbol);
-  const Extent& extent = program_.axes[static_cast<std::size_t>(program_.root.var.axis)].extent;
+  const Extent& extent = program_.axis(program_.root.var.axis).extent;
   Value* units = sizes_entry(plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit), 1));
   unit_ = number(0);
   for (const Fold& fold : program_.folds) {
     if (fold.partial < 0) continue;
-    const Buffer& partial = program_.buffers[static_cast<std::size_t>(fold.partial)];
+    const Buffer& partial = program_.buffer(fold.partial);
     call_support(FoldSupport::merge, fold, {base_of(fold.partial), size(row_elements(partial)), units});
     // target[k] = partial[k] over the kept axes
-    const Buffer& target = program_.buffers[static_cast<std::size_t>(fold.target)];
+    const Buffer& target = program_.buffer(fold.target);
     std::vector<Subscript> from, to(target.extents.size());
     for (int axis : partial.axes) from.push_back({axis, 0, 1, -1});
     for (std::size_t d = 0; d < to.size(); ++d) to[d].axis = fold.target_axes[d];

@@ -9,21 +9,21 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit.h"
-#include "emit_lane.h"
 #include "emit_op.h"
-#include "vector_memory.h"
+#include "quotients.h"
 #include "code/fold_support.h"
-#include "program/loop_choices.h"
 
 namespace weft {
 
-class KernelEmitter : private LoopChoices, private VectorMemory {
+// Its layers: CodeBuilder (branches, loops), VectorMemory (vectors to and from memory), Addresses (arguments, sizes, arrays), Fetches (what comes
+// next), LaneMemory (elements of a vector loop), Values (what is computed), Quotients (without the divider). What is here are loops: the shapes
+// that they take, a file each.
+class KernelEmitter : private Quotients {
  public:
   KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
   void emit();
 
  private:
-  using VectorMemory::Value;
   struct FoldState {
     std::vector<llvm::AllocaInst*> registers;   // folded over the lanes: one vector per interleaved step
     std::vector<llvm::AllocaInst*> signs;       // beside them, of an extreme of floats: see emit_extreme.cpp
@@ -46,8 +46,6 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
 
   // emit_kernel.cpp: functions, stages, loops
   void begin_function(const std::string& name);
-  llvm::Function* new_function(llvm::FunctionType* type, llvm::Function::LinkageTypes linkage, const std::string& name);
-  void start_function(llvm::FunctionType* type, const std::string& name, llvm::Function::LinkageTypes linkage);
   void end_function();
   void emit_run();
   void emit_merge();
@@ -62,7 +60,6 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   Value* end_of_whole(int axis, Range range, Index size);
   void emit_blocks(const Loop& loop);
   template <class Body> void in_steps(int axis, int steps, const char* name, Body body);
-  Range range_of(int axis);
 
   // emit_outline.cpp: bodies, in pieces if they are large; long functions, called if there are many
   bool calls_functions() const { return calls_ || jam_.size() >= copies_that_call; }
@@ -93,7 +90,6 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   int steps_of(const Loop& loop) const { return copies_.tiled_by >= 0 ? 1 : interleave(loop); }
   Value* move_mask(const Masks& masks, int step) const { return shared_step_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
-  bool is_invariant(const Arg& arg) const { return arg.constant || packs_[static_cast<std::size_t>(arg.value)].empty(); }
 
   // emit_narrow.cpp
   int steps_in_register(const Loop& loop, int steps) const;
@@ -121,27 +117,9 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   void move_parts(const std::vector<Stop>& stops, bool loads, Value* index, const Masks& masks);
   void emit_shared_body(const Loop& loop, Range range, int steps);
 
-  // emit_lane_access.cpp
+  // emit_accesses.cpp
   void open_accesses(const Loop& loop);
-  void fetch_next(const Load& load, LaneAccess& access);
-  void fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step);
-  void fetch_source(const Load& load, int lanes, LaneAccess& access);
-  double bytes_of_row(const Load& load) const;
-  double bytes_of_array(const Load& load) const;
-  bool next_stays_near(double bytes) const;
-  LaneAccess lane_access(int buffer, const std::vector<Subscript>& at, int axis);
-  Value* lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask);
-  void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
-  static llvm::AllocaInst* held_cell(const LaneAccess& access, Value* index, int step);
-  Value* any_address(const LaneAccess& access, Value* index, int step);
-  Value* repeated_load(const LaneAccess& access, DType dtype, Value* first);
-  Value* lane_offsets(const LaneAccess& access, Value* index, int step);
-  const Subscript* run_in_window(const Load& load) const;
-  Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
-  Value* load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask);
-
-  Value* lane_address(const LaneAccess& access, DType dtype, Value* index, int step);
-  Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
+  void fetch_ahead(const Loop& loop);
 
   // emit_jam.cpp: several copies of a body, side by side
   struct Copies {                               // what the copies of a body are, and what becomes of what they make
@@ -171,7 +149,6 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   Value* across_slots(const Fold& fold, std::vector<Value*> slots);
 
   // emit_columns.cpp
-  Value* stride_along(int buffer, const std::vector<Subscript>& at, int axis);
   void emit_columns(const Loop& rows, const Outer& outer);
   void emit_column(const Loop& rows, const Loop& lanes, const std::map<const void*, Value*>& strides, Value* index, int steps, const Masks& masks);
   void emit_rows_of_pass(const Loop& rows, const std::map<const void*, Value*>& strides, Value* first, const std::function<void(int)>& row);
@@ -261,19 +238,6 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   Value* elements_of(const std::vector<const Loop*>& path);
   const EarlyTables* early_tables(const Loop& loop) const;
 
-  // emit_divide.cpp
-  const InvariantDivisor& invariant_divisor(const Arg& divisor);
-  Value* outside(Value* dividend, const InvariantDivisor& d, bool unit);
-  Value* divide_by_invariant(Value* dividend, const Arg& divisor, bool unit);
-  struct Estimated {
-    const Compute* compute;
-    bool every_second = false;                  // of the vectors side by side
-  };
-  std::vector<Estimated> find_estimated(const Loop& loop, int steps) const;
-  llvm::Value* root_by_estimate(llvm::Value* number);
-  llvm::Value* quotient_by_estimate(llvm::Value* dividend, llvm::Value* divisor);
-  llvm::Value* by_estimates(Op op, const std::vector<llvm::Value*>& operands);
-
   // emit_stream.cpp
   bool is_only_written(const Store& store, int axis) const;
   bool streams(const Store& store, int axis, int lanes = lane_count) const;
@@ -282,9 +246,6 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   static bool is_one_row(const Store& store, int axis);
   const Item* streams_from_a_line_on(const Loop& loop) const;
   void emit_from_a_line_on(const Loop& loop, Range range, int steps, const Item& result);
-  bool reads_on(const Loop& loop, const Load& load) const;
-  bool folds_from_memory(const Loop& loop) const;
-  void fetch_ahead(const Loop& loop);
   void finish_streams();
 
   // emit_fold.cpp: what happens around folded loops
@@ -327,47 +288,11 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   void call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args);
   Value* fold_slot(const Fold& fold, const FoldState& state);
 
-  // emit_access.cpp: sizes, addresses, scalar loads and stores, values
-  Value* size(const Extent& extent);
-  Value* sizes_entry(int number);
-  Value* slot_base(int slot);
-  Value* base_of(int buffer);
-  Extent reserve_rows(int buffer, Index copies);
-  Value* scratch_at(const Extent& offset);
-  Value* stride_bytes(const Buffer& buffer, int slot, std::size_t dim);
-  struct Position {                             // an index: the sum of both
-    Value* variable = nullptr;                  // null: nothing
-    Index constant = 0;
-  };
-  Position position_of(const Buffer& buffer, const Subscript& subscript, int skip_axis);
-  Value* address(int buffer, const std::vector<Subscript>& at, int skip_axis = -2);
-  Value* scalar_load(const Load& load);
-  void scalar_store(const Store& store);
-  Value* scalar(const Arg& arg);
-  Value* pack(const Arg& arg, int step);
-  DType dtype_of_arg(const Arg& arg) const;
-
-  Plan& plan_;
-  const bool fast_math_;
   const PastCaches stream_;
   const bool calls_;
-  const Machine machine_;
-  std::vector<int> slots_;                      // by buffer
-  std::vector<std::optional<Extent>> row_offsets_;   // by buffer: where its row lies in scratch
-  std::map<int, Value*> row_shifts_;            // by buffer: of several rows, how far the current one lies behind that
-  std::vector<Value*> slot_bases_;
-  std::unordered_map<int, Value*> size_values_;
-  Extent scratch_;                              // bytes used so far
 
-  std::vector<Value*> scalars_;                 // by value number
-  std::vector<std::vector<Value*>> packs_;      // by value number, inside a lanes loop
-  std::unordered_map<int, Value*> spread_;      // scalars as vectors, made before the current lanes loop
-  std::vector<Estimated> estimated_;            // in the vector loop: roots and quotients that are made from estimates
-  std::map<std::string, InvariantDivisor> divisors_;   // by argument, likewise
-  llvm::Instruction* before_lanes_ = nullptr;
   std::unordered_map<const void*, LaneAccess> accesses_;
   std::unordered_map<const void*, std::vector<std::pair<LaneAccess, LaneAccess>>> others_accesses_;   // by Others: of each element along its row
-  std::map<int, std::vector<llvm::AllocaInst*>> held_rows_;  // by buffer: rows in registers
   std::vector<JamCopy> jam_;                    // empty outside such a loop
   std::size_t jam_copy_ = 0;
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
@@ -387,20 +312,6 @@ class KernelEmitter : private LoopChoices, private VectorMemory {
   struct {                                      // where the current block of tiles begins, in both loops
     Value *outer = nullptr, *lanes = nullptr;
   } block_;
-  struct Reader {                               // a load and the loop that it is in
-    const Load* load;
-    const Loop* loop;
-    unsigned next_steps = 0;                    // which of its vectors side by side fetch the next row, a bit for each
-  };
-  std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
-  std::vector<bool> is_written_;                // by buffer
-  void find_accesses();
-  void find_accesses(const Loop& loop);
-  void share_next_row(std::vector<Reader>& readers) const;
-  Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;
-  std::vector<Value*> axis_index_;              // by nest axis
-  Value* unit_ = nullptr;
-  Range tile_{};                                // the current unit of the root axis, or the current block of it
   std::vector<FoldState> folds_;
   std::unordered_map<const Loop*, EarlyTables> early_tables_;
   std::vector<LoopCode> codes_;                 // of the vector loops so far

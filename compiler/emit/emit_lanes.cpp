@@ -49,7 +49,7 @@ Value* KernelEmitter::accumulated(const Fold& fold, Value* acc, Value* value, Va
 }
 
 void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks) {
-  const Fold& fold = program_.folds[static_cast<std::size_t>(item.fold)];
+  const Fold& fold = program_.fold(item.fold);
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
   const bool along = fold.axis == loop.var.axis;
   std::vector<Value*> values, factors;
@@ -93,10 +93,10 @@ void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, co
 // Long functions, quotients by an invariant and what comes from estimates work on two or four steps at once, as one wide vector: their instructions alternate, and
 // one branch serves all rare cases.
 std::vector<Value*> KernelEmitter::emit_lane_compute(const Loop& loop, const Compute& compute, int steps) {
-  const DType result = program_.values[static_cast<std::size_t>(compute.result)];
+  const DType result = program_.dtype_of(compute.result);
   std::vector<DType> dtypes;
   std::vector<std::vector<Value*>> operands;     // by step
-  for (const Arg& arg : compute.args) dtypes.push_back(dtype_of_arg(arg));
+  for (const Arg& arg : compute.args) dtypes.push_back(program_.dtype_of(arg));
   for (int step = 0; step < steps; ++step) {
     operands.emplace_back();
     for (const Arg& arg : compute.args) operands.back().push_back(pack(arg, step));
@@ -137,7 +137,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
   for (const Item& item : loop.body) {
     const void* key = &item;
     if (auto* load = std::get_if<Load>(&item)) {
-      const Buffer& buffer = program_.buffers[static_cast<std::size_t>(load->buffer)];
+      const Buffer& buffer = program_.buffer(load->buffer);
       std::vector<Value*> made;
       if (auto tile = tiles_.find(key); tile != tiles_.end()) {
         for (int step = 0; step < steps; ++step) made.push_back(from_memory(tile->second[jam_copy_ + static_cast<std::size_t>(step)], buffer.dtype));
@@ -174,7 +174,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
     } else if (auto* others = std::get_if<Others>(&item)) {
       emit_lane_others(*others, index, steps, masks);
     } else if (auto* store = std::get_if<Store>(&item)) {
-      const DType dtype = program_.buffers[static_cast<std::size_t>(store->buffer)].dtype;
+      const DType dtype = program_.buffer(store->buffer).dtype;
       if (copies_.tiled_by >= 0 && lies_across(item, copies_.tiled_by, loop.var.axis)) {
         for (int step = 0; step < steps; ++step) tile_stores_[key].push_back(to_memory(pack(store->value, step), dtype));
         continue;
@@ -196,7 +196,7 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
     if (!load || !accesses_.contains(&item)) continue;
     const LaneAccess& access = accesses_.at(&item);
     if (access.period == 0 || steps * lane_count % access.period != 0) continue;
-    const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
+    const DType dtype = program_.buffer(load->buffer).dtype;
     for (int step = 0; step < steps; ++step) repeated_[{&item, step}] = repeated_load(access, dtype, b_.CreateAdd(begin, number(step * lane_count)));
   }
 }
@@ -207,7 +207,7 @@ void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   const bool transposes = copies_.tiled_by >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return lies_across(item, copies_.tiled_by, loop.var.axis) != 0; });
   LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, copies_.rolled ? lane_count : std::max(1, static_cast<int>(jam_.size())), transposes, tables, copies_.down_columns, copies_.swept > 0, !stages_.empty(), copies_.rolled, &loop == copies_.taker, copies_.in_registers, 0};
   for (const Item& item : loop.body) {
-    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.in_registers && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.folds[static_cast<std::size_t>(accumulate->fold)].axis;
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.in_registers && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.fold(accumulate->fold).axis;
     if (auto access = accesses_.find(&item); access != accesses_.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream;
   }
   codes_.push_back(code);
@@ -292,7 +292,7 @@ void KernelEmitter::emit_vectors(const Loop& loop) {
   const int axis = loop.var.axis;
   const Range range = range_of(axis);
   bool ordered = false;
-  for (int fold : loop.folds) ordered |= program_.folds[static_cast<std::size_t>(fold)].ordered;
+  for (int fold : loop.folds) ordered |= program_.fold(fold).ordered;
   const bool leaves = ordered && !relies_on_one_leaf(axis);
   estimated_ = find_estimated(loop, steps_of(loop));
   each_copy([&] {

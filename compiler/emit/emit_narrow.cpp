@@ -28,13 +28,13 @@ void KernelEmitter::emit_narrow_items(const Loop& loop, Value* index, int steps,
       if (auto* compute = std::get_if<Compute>(&item)) {
         std::vector<DType> dtypes;
         std::vector<Value*> operands;
-        for (const Arg& arg : compute->args) dtypes.push_back(dtype_of_arg(arg)), operands.push_back(operand(arg));
-        made[compute->result] = emit_op(b_, compute->op, operands, dtypes, program_.values[static_cast<std::size_t>(compute->result)], fast_math_);
+        for (const Arg& arg : compute->args) dtypes.push_back(program_.dtype_of(arg)), operands.push_back(operand(arg));
+        made[compute->result] = emit_op(b_, compute->op, operands, dtypes, program_.dtype_of(compute->result), fast_math_);
         continue;
       }
       auto* load = std::get_if<Load>(&item);
       const auto* store = std::get_if<Store>(&item);
-      const DType dtype = program_.buffers[static_cast<std::size_t>(load ? load->buffer : store->buffer)].dtype;
+      const DType dtype = program_.buffer(load ? load->buffer : store->buffer).dtype;
       const LaneAccess& access = accesses_.at(&item);
       const llvm::Align align(size_of(dtype));
       Value* at = lane_address(access, dtype, index, step);

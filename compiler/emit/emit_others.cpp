@@ -74,8 +74,8 @@ Value* KernelEmitter::exchange_lanes(Value* vector, int distance) {
 
 // Outside the loops along the row: it lies along the vectors.
 void KernelEmitter::emit_others(const Others& item) {
-  const DType dtype = program_.buffers[static_cast<std::size_t>(item.from)].dtype;
-  const Index count = program_.axes[static_cast<std::size_t>(item.axis)].extent.constant();
+  const DType dtype = program_.buffer(item.from).dtype;
+  const Index count = program_.axis(item.axis).extent.constant();
   const auto [from, to] = others_access(item, item.axis);
   Value* inside = count % lane_count == 0 ? nullptr : first_lanes(number(count % lane_count), 1)[0];
   Value* first = number(0);
@@ -98,7 +98,7 @@ std::pair<LaneAccess, LaneAccess> KernelEmitter::others_access(const Others& ite
 void KernelEmitter::open_others(const Others& item, int lanes) {
   auto& elements = others_accesses_[&item];
   elements.clear();
-  for (Index k = 0; k < program_.axes[static_cast<std::size_t>(item.axis)].extent.constant(); ++k) {
+  for (Index k = 0; k < program_.axis(item.axis).extent.constant(); ++k) {
     axis_index_[static_cast<std::size_t>(item.axis)] = number(k);
     elements.push_back(others_access(item, lanes));
   }
@@ -107,7 +107,7 @@ void KernelEmitter::open_others(const Others& item, int lanes) {
 
 // In a vector loop: the row lies across it.
 void KernelEmitter::emit_lane_others(const Others& item, Value* index, int steps, const Masks& masks) {
-  const DType dtype = program_.buffers[static_cast<std::size_t>(item.from)].dtype;
+  const DType dtype = program_.buffer(item.from).dtype;
   const auto& elements = others_accesses_.at(&item);
   std::vector<Value*> totals;
   for (int step = 0; step < steps; ++step) {
@@ -145,7 +145,7 @@ void KernelEmitter::hold_rows() {
     const auto* others = std::get_if<Others>(&item);
     if (!others || loop.mark == Mark::lanes) return;
     for (const auto& [buffer, at] : {std::pair(others->from, others->from_at), std::pair(others->to, others->to_at)})
-      if (program_.buffers[static_cast<std::size_t>(buffer)].place == Place::row && follows(at, others->axis)) held_rows_[buffer], home[buffer] = &loop;
+      if (program_.buffer(buffer).place == Place::row && follows(at, others->axis)) held_rows_[buffer], home[buffer] = &loop;
   });
   for_each_item(program_.root, nullptr, [&](const Item& item, const Loop& loop, const Loop* around) {
     const auto* load = std::get_if<Load>(&item);
@@ -156,7 +156,7 @@ void KernelEmitter::hold_rows() {
     if (!along || home[buffer] != around || loop.weight > short_body) held_rows_.erase(buffer);
   });
   for (auto& [buffer, cells] : held_rows_) {
-    const Buffer& row = program_.buffers[static_cast<std::size_t>(buffer)];
+    const Buffer& row = program_.buffer(buffer);
     for (Index k = 0; k < row.extents[0].constant(); k += lane_count) cells.push_back(stack_cell(register_type(context_, row.dtype, lane_count), "row"));
   }
 }
@@ -171,7 +171,7 @@ bool KernelEmitter::moves_held_row(const Loop& loop) const {
 
 // A loop along rows in registers: all of it at once.
 void KernelEmitter::emit_held_row(const Loop& loop) {
-  const Index count = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent.constant(), rest = count % lane_count;
+  const Index count = program_.axis(loop.var.axis).extent.constant(), rest = count % lane_count;
   const int whole = static_cast<int>(count / lane_count);
   note_code(loop, std::max(1, whole), false);
   if (whole > 0) emit_lane_body(loop, number(0), whole, {});

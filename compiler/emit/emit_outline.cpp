@@ -25,7 +25,7 @@ void collect(const Program& program, const Item& item, Uses& uses) {
   if (auto* loop = std::get_if<Loop>(&item)) {
     for (int fold : loop->folds) {
       uses.opened.insert(fold);
-      if (int result = program.folds[static_cast<std::size_t>(fold)].result; result >= 0) uses.made.insert(result);
+      if (int result = program.fold(fold).result; result >= 0) uses.made.insert(result);
     }
     for (const Item& inner : loop->body) collect(program, inner, uses);
   } else if (auto* load = std::get_if<Load>(&item)) {
@@ -128,7 +128,7 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
   for (Value*& cell : cells) passed.push_back(&cell);
   for (Value*& memory : memories) passed.push_back(&memory);
   std::vector<Value*> results;
-  for (int value : returned) results.push_back(stack_cell(register_type(context_, program_.values[static_cast<std::size_t>(value)], 1), "result"));
+  for (int value : returned) results.push_back(stack_cell(register_type(context_, program_.dtype_of(value), 1), "result"));
   for (Value*& cell : results) passed.push_back(&cell);
 
   std::vector<Value*> outside, arguments;
@@ -139,33 +139,24 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
     types.push_back(arguments.back()->getType());
   }
   // Change to the piece's function ..
-  llvm::Function* const caller = function_;
-  const auto caller_point = b_.saveIP(), caller_entry = entry_.saveIP();
-  auto caller_slots = std::move(slot_bases_);
-  auto caller_sizes = std::move(size_values_);
+  Suspended caller = suspend_function();
   auto caller_folds = folds_;
   start_function(llvm::FunctionType::get(b_.getVoidTy(), types, false), "weft_" + program_.name + "_piece", llvm::Function::InternalLinkage);
-  slot_bases_.clear();
-  size_values_.clear();
   for (std::size_t k = 0; k < passed.size(); ++k)
     if (outside[k]) *passed[k] = function_->getArg(static_cast<unsigned>(k));
   for (std::size_t k = 0; k < folds.size(); ++k) {
     FoldState& state = folds_[static_cast<std::size_t>(folds[k])];
     state.cell = cells[k];
     state.memory = memories[k];
-    const Fold& fold = program_.folds[static_cast<std::size_t>(folds[k])];
-    if (fold.row >= 0) state.elements = size(row_elements(program_.buffers[static_cast<std::size_t>(fold.row)]));
+    const Fold& fold = program_.fold(folds[k]);
+    if (fold.row >= 0) state.elements = size(row_elements(program_.buffer(fold.row)));
   }
   emit_items(loop, first, last);
   for (std::size_t k = 0; k < returned.size(); ++k) b_.CreateStore(scalars_[static_cast<std::size_t>(returned[k])], results[k]);
   llvm::Function* const piece = function_;
   end_function();
   // .. and back.
-  function_ = caller;
-  b_.restoreIP(caller_point);
-  entry_.restoreIP(caller_entry);
-  slot_bases_ = std::move(caller_slots);
-  size_values_ = std::move(caller_sizes);
+  resume(std::move(caller));
   for (std::size_t k = 0; k < passed.size(); ++k) *passed[k] = outside[k];
   folds_ = std::move(caller_folds);
   b_.CreateCall(piece, arguments);

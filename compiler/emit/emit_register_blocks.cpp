@@ -53,10 +53,10 @@ void KernelEmitter::open_block(Block& block, Index rows) {
   for (const Item& item : block.lanes.body) {
     const auto* accumulate = std::get_if<Accumulate>(&item);
     if (!accumulate) continue;
-    const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate->fold)];
+    const Fold& fold = program_.fold(accumulate->fold);
     const Index bytes = static_cast<Index>(size_of(fold.dtype));
     const Index panel_bytes = block.panel * lane_count * bytes;
-    const Extent pitch = floor_div(row_elements(program_.buffers[static_cast<std::size_t>(fold.row)]) * Extent(bytes) + (panel_bytes - 1), panel_bytes) * Extent(panel_bytes);
+    const Extent pitch = floor_div(row_elements(program_.buffer(fold.row)) * Extent(bytes) + (panel_bytes - 1), panel_bytes) * Extent(panel_bytes);
     row_offsets_[static_cast<std::size_t>(fold.row)] = scratch_;
     Block::Sum sum{accumulate, &fold, scratch_at(scratch_), size(pitch), nullptr};
     scratch_ = scratch_ + pitch * Extent(rows) + Extent(most_vectors * lane_count * bytes);      // other loops may end behind a row
@@ -66,7 +66,7 @@ void KernelEmitter::open_block(Block& block, Index rows) {
   const auto add = [&](const Item& item, bool in_lanes) {
     const auto* load = std::get_if<Load>(&item);
     if (!load) return;
-    const Buffer& buffer = program_.buffers[static_cast<std::size_t>(load->buffer)];
+    const Buffer& buffer = program_.buffer(load->buffer);
     if (buffer.place == Place::index || buffer.place == Place::extent) return;
     BlockOperand operand{&item, load, buffer.dtype, in_lanes, !depends_on(*load, block.rows.var.axis)};
     const Index leaf_bytes = fold_leaf * static_cast<Index>(size_of(buffer.dtype));
@@ -186,8 +186,7 @@ void KernelEmitter::make_scalars(const Block& block, Value* element) {
   std::map<const Item*, Value*> loaded;
   each_copy([&] {
     axis_index_[block.fold_axis()] = element;
-    spread_.clear();
-    divisors_.clear();
+    forget_invariants();
     for (const Block::Pointer& pointer : block.pointers) {
       if (!pointer.is_of(jam_copy_, false)) continue;
       const BlockOperand& operand = *pointer.operand;

@@ -21,7 +21,7 @@ std::vector<KernelEmitter::Square> KernelEmitter::squares_of(const Loop& outer, 
     if (step == 0) continue;
     auto* load = std::get_if<Load>(&item);
     const int buffer = load ? load->buffer : std::get<Store>(item).buffer;
-    const DType dtype = program_.buffers[static_cast<std::size_t>(buffer)].dtype;
+    const DType dtype = program_.buffer(buffer).dtype;
     row = step > 0 ? first : b_.CreateAdd(first, number(lane_count - 1));
     auto* cell = stack_cell(llvm::ArrayType::get(llvm::ArrayType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(steps * lane_count)), lane_count), "square");
     LaneAccess access = lane_access(buffer, load ? load->at : std::get<Store>(item).at, lanes.var.axis);
@@ -109,7 +109,7 @@ void KernelEmitter::emit_squares(const Loop& outer, const Loop& lanes, Value* fi
 Value* KernelEmitter::emit_rolled_tiles(const Loop& loop, const Outer& outer, Range range) {
   const Loop& lanes = *outer.loops[0];
   // What is left over goes one square at a time, with masks: that must be little of a row.
-  const Index elements = program_.axes[static_cast<std::size_t>(lanes.var.axis)].hint;
+  const Index elements = program_.axis(lanes.var.axis).hint;
   int steps = interleave(lanes);
   while (steps > 1 && elements % (steps * lane_count) != 0 && elements < 8 * steps * lane_count) steps /= 2;
   const bool in_blocks = vectors_of_blocks(loop, outer, past_caches()) > 0;

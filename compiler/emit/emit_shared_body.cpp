@@ -14,7 +14,7 @@ bool KernelEmitter::shares_body(const Loop& loop) const {
   if (loop.weight <= twice_emitted || loop.weight > masked_only || !jam_.empty()) return false;
   return std::all_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
     if (auto* load = std::get_if<Load>(&item); (load && load->guarded) || std::holds_alternative<Others>(item)) return false;
-    if (auto* accumulate = std::get_if<Accumulate>(&item)) return program_.folds[static_cast<std::size_t>(accumulate->fold)].axis == loop.var.axis;
+    if (auto* accumulate = std::get_if<Accumulate>(&item)) return program_.fold(accumulate->fold).axis == loop.var.axis;
     const auto access = accesses_.find(&item);
     return access == accesses_.end() || access->second.lane == StrideClass::unit || access->second.lane == StrideClass::zero || access->second.period > 0;
   });
@@ -27,7 +27,7 @@ std::vector<KernelEmitter::Stop> KernelEmitter::stops_of(const Loop& loop, int s
     const auto access = accesses_.find(&item);
     if (access == accesses_.end() || access->second.lane != StrideClass::unit || access->second.own) continue;
     auto* load = std::get_if<Load>(&item);
-    const DType dtype = program_.buffers[static_cast<std::size_t>(load ? load->buffer : std::get<Store>(item).buffer)].dtype;
+    const DType dtype = program_.buffer(load ? load->buffer : std::get<Store>(item).buffer).dtype;
     llvm::Type* type = llvm::ArrayType::get(memory_type(context_, dtype, lane_count), static_cast<unsigned>(steps));
     stops.push_back({&item, load != nullptr, dtype, stack_cell(type, "part"), access->second.base});
   }

@@ -30,13 +30,13 @@ bool KernelEmitter::is_one_row(const Store& store, int axis) {
 
 // A result of which a loop over the axis writes whole vectors, and which nothing reads.
 bool KernelEmitter::is_only_written(const Store& store, int axis) const {
-  return program_.buffers[static_cast<std::size_t>(store.buffer)].place == Place::result && lies_along(store.buffer, store.at, axis) && !is_loaded(program_.root, store.buffer);
+  return program_.buffer(store.buffer).place == Place::result && lies_along(store.buffer, store.at, axis) && !is_loaded(program_.root, store.buffer);
 }
 
 // Vectors of `lanes` elements that are whole cache lines: the array starts a line, so do its rows if it has several, and vectors start at
 // multiples of their length.
 bool KernelEmitter::streams(const Store& store, int axis, int lanes) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
+  const Buffer& buffer = program_.buffer(store.buffer);
   if (!past_caches() || !is_only_written(store, axis) || lanes * size_of(buffer.dtype) % line_bytes != 0) return false;
   if (stream_ == PastCaches::single_rows && !is_one_row(store, axis)) return false;
   for (const Subscript& s : store.at)
@@ -46,7 +46,7 @@ bool KernelEmitter::streams(const Store& store, int axis, int lanes) const {
 
 // The same of sixteen rows of few elements at a time, which are as many whole vectors.
 bool KernelEmitter::streams_joined(const Store& store, int few, int axis) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
+  const Buffer& buffer = program_.buffer(store.buffer);
   if (!past_caches() || !is_only_written(store, few) || lane_count * size_of(buffer.dtype) % line_bytes != 0) return false;
   for (const Subscript& s : store.at) {
     const bool is_walked = s.axis == few || s.axis == axis;
@@ -69,7 +69,7 @@ const Item* KernelEmitter::streams_from_a_line_on(const Loop& loop) const {
   }
   if (!only) return nullptr;
   const auto& store = std::get<Store>(*only);
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
+  const Buffer& buffer = program_.buffer(store.buffer);
   const auto bytes = static_cast<Index>(size_of(buffer.dtype));
   if (lane_count * bytes % line_bytes != 0 || masks_by_branches(buffer.dtype)) return nullptr;
   return is_one_row(store, loop.var.axis) && is_only_written(store, loop.var.axis) ? only : nullptr;
@@ -77,7 +77,7 @@ const Item* KernelEmitter::streams_from_a_line_on(const Loop& loop) const {
 
 // Of short bodies, the ends are masked vectors, emitted once; long ones are emitted once for everything.
 void KernelEmitter::emit_from_a_line_on(const Loop& loop, Range range, int steps, const Item& result) {
-  const auto bytes = static_cast<Index>(size_of(program_.buffers[static_cast<std::size_t>(std::get<Store>(result).buffer)].dtype)), stride = Index{steps} * lane_count;
+  const auto bytes = static_cast<Index>(size_of(program_.buffer(std::get<Store>(result).buffer).dtype)), stride = Index{steps} * lane_count;
   Value* first = b_.CreateGEP(b_.getInt8Ty(), accesses_.at(&result).base, b_.CreateMul(range.begin, number(bytes)));
   Value* before = b_.CreateUDiv(b_.CreateAnd(b_.CreateNeg(b_.CreatePtrToInt(first, b_.getInt64Ty())), number(line_bytes - 1)), number(bytes));
   Value* line = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(range.begin, before), range.end);

@@ -20,7 +20,7 @@ void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, V
   for_range(number(0), number(table_entries), lane_count, "entries", [&](Value* entry) {
     for (const Item& item : loop.body) {
       if (auto* load = std::get_if<Load>(&item)) {
-        const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
+        const DType dtype = program_.buffer(load->buffer).dtype;
         Value* lanes = nullptr;
         if (&item == function.load) {
           lanes = b_.CreateTrunc(b_.CreateAdd(b_.CreateVectorSplat(lane_count, entry), lane_numbers(64)), memory_type(context_, dtype, lane_count));
@@ -34,7 +34,7 @@ void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, V
         packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(loop, *compute, 1);
       } else {
         const auto& store = std::get<Store>(item);
-        const DType dtype = program_.buffers[static_cast<std::size_t>(store.buffer)].dtype;
+        const DType dtype = program_.buffer(store.buffer).dtype;
         b_.CreateAlignedStore(to_memory(pack(store.value, 0), dtype), b_.CreateGEP(b_.getInt8Ty(), table, entry), llvm::Align(lane_count));
       }
     }

@@ -21,7 +21,7 @@ void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer, const Loop
       note_code(*taker, outer.across > 0 ? 1 : steps_of(*outer.loops[0]), false);
     }
     if (outer.across > 0) copies_.tiled_by = serial.var.axis;
-    emit_together(serial, number(0), static_cast<int>(program_.axes[static_cast<std::size_t>(serial.var.axis)].extent.constant()), 1);
+    emit_together(serial, number(0), static_cast<int>(program_.axis(serial.var.axis).extent.constant()), 1);
   });
 }
 

@@ -23,7 +23,7 @@ constexpr int tiles_ahead = 2;
 
 // Rows of states that all copies of a tile change in turn stay in registers: what a copy stores is what the next one loads.
 bool KernelEmitter::is_carried_row(int number_of_buffer, const Loop& lanes) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  const Buffer& buffer = program_.buffer(number_of_buffer);
   return copies_.tiled_by >= 0 && buffer.place == Place::row && buffer.axes == std::vector<int>{lanes.var.axis};
 }
 
@@ -47,12 +47,12 @@ Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
   const auto count = static_cast<int>(jam_.size());
   if (!copies_.thin || (!is_known(lane) && !joins(load.buffer, load.at, copies_.tiled_by, lanes.var.axis))) return 0;
   const Index apart = is_known(lane) ? step_of(lane) : count;
-  return picks_joined_rows(count, size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype), true, false, apart) ? apart : 0;
+  return picks_joined_rows(count, size_of(program_.buffer(load.buffer).dtype), true, false, apart) ? apart : 0;
 }
 
 bool KernelEmitter::is_joined(const Store& store, const Loop& lanes) const {
   if (!copies_.thin || !joins(store.buffer, store.at, copies_.tiled_by, lanes.var.axis)) return false;
-  return picks_joined_rows(static_cast<int>(jam_.size()), size_of(program_.buffers[static_cast<std::size_t>(store.buffer)].dtype), false,
+  return picks_joined_rows(static_cast<int>(jam_.size()), size_of(program_.buffer(store.buffer).dtype), false,
                            streams_joined(store, copies_.tiled_by, lanes.var.axis));
 }
 
@@ -63,7 +63,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     auto* load = std::get_if<Load>(&item);
     const int step = load ? lies_across(item, copies_.tiled_by, lanes.var.axis) : 0;
     if (step == 0) continue;
-    const DType dtype = program_.buffers[static_cast<std::size_t>(load->buffer)].dtype;
+    const DType dtype = program_.buffer(load->buffer).dtype;
     const LaneAccess& access = (step > 0 ? jam_.front() : jam_.back()).accesses.at(&item);
     const auto width = static_cast<int>(jam_.size());
     if (const Index apart = part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0) {
@@ -101,7 +101,7 @@ void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
     if (direction < 0) std::reverse(columns.begin(), columns.end());
     const LaneAccess& access = (direction > 0 ? jam_.front() : jam_.back()).accesses.at(key);
     const auto& store = std::get<Store>(item);
-    const DType dtype = program_.buffers[static_cast<std::size_t>(store.buffer)].dtype;
+    const DType dtype = program_.buffer(store.buffer).dtype;
     if (!part_ && is_joined(store, lanes)) {
       store_joined(columns, row_at(nullptr, access, index, 0), dtype, access.stream);
       continue;

@@ -68,7 +68,7 @@ Index KernelEmitter::open_stages(const Loop& outer, const Loop& lanes, int steps
   for (const Item& item : lanes.body) {
     auto* store = std::get_if<Store>(&item);
     if (!store || lies_across(item, outer.var.axis, lanes.var.axis) == 0) continue;
-    const DType dtype = program_.buffers[static_cast<std::size_t>(store->buffer)].dtype;
+    const DType dtype = program_.buffer(store->buffer).dtype;
     stages_[&item] = {store, dtype, nullptr, 0};
     widest = std::max(widest, static_cast<Index>(size_of(dtype)));
   }

@@ -165,7 +165,7 @@ class Report {
       double bytes = 0;
       int count = 0;
       for (int number : buffers) {
-        const Buffer& buffer = program.buffers[static_cast<std::size_t>(number)];
+        const Buffer& buffer = program.buffer(number);
         if (buffer.place != Place::argument && buffer.place != Place::result && buffer.place != Place::temporary) continue;
         bytes += bytes_of(buffer.dtype, buffer.extents);
         ++count;

@@ -34,7 +34,7 @@ Slide slide_of(const Numbers& call, std::size_t from, std::size_t to) {
     const SlidePlan::Step& step = planned.steps[k];
     const Program& program = variant.plan.programs[planned.first + k];
     const Stage& stage = variant.kernel.stages[step.stage];
-    Slide::Step here{stage, program.axes[static_cast<std::size_t>(program.root.var.axis)].extent.evaluate(bindings), program.unit, sizes[static_cast<std::size_t>(stage.units)], {}, {},
+    Slide::Step here{stage, program.axis(program.root.var.axis).extent.evaluate(bindings), program.unit, sizes[static_cast<std::size_t>(stage.units)], {}, {},
                      step.is_whole};
     for (const auto& [buffer, use] : step.reads)
       if (const int number = numbers_here[static_cast<std::size_t>(buffer)]; number >= 0) here.reads.push_back({number, numbers(use, bindings)});

@@ -53,7 +53,7 @@ struct Accesses {
   }
 
  private:
-  const Buffer& buffer(int number) const { return program_.buffers[static_cast<std::size_t>(number)]; }
+  const Buffer& buffer(int number) const { return program_.buffer(number); }
   NodeId node_of(int number) const { return buffer(number).node; }
   bool is_array(int number) const { return buffer(number).place == Place::temporary || buffer(number).place == Place::result; }
   void collect(const Loop& loop) {

@@ -18,9 +18,9 @@ StrideClass LoopChoices::class_of(const Buffer& buffer, std::size_t dim) const {
 StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
   StrideClass found = StrideClass::zero;
   for (std::size_t d = 0; d < at.size(); ++d)
-    if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffers[static_cast<std::size_t>(number_of_buffer)], d), at[d].step);
+    if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffer(number_of_buffer), d), at[d].step);
   if (!is_behind_rows(found)) return found;
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  const Buffer& buffer = program_.buffer(number_of_buffer);
   const auto fastest = fastest_of(buffer), rows = found == StrideClass::stacked ? joined_of(buffer) : fastest;
   if (!fastest || !rows) return StrideClass::other;
   const Index few = std::min(buffer.extents[*fastest].constant(), longest_row + 1);
@@ -53,7 +53,7 @@ bool LoopChoices::follows_rows(const Buffer& buffer, const std::vector<Subscript
 
 // Which element of each row a loop over rows without gaps reads, where it reads the same of all.
 std::optional<Index> LoopChoices::column_of(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  const Buffer& buffer = program_.buffer(number_of_buffer);
   const auto fastest = fastest_of(buffer), joined = joined_of(buffer);
   const auto is_known = [&](const std::optional<std::size_t>& d) { return d && at[*d].axis < 0 && at[*d].start.is_number(); };
   if (!is_known(fastest)) return {};
@@ -64,17 +64,17 @@ std::optional<Index> LoopChoices::column_of(int number_of_buffer, const std::vec
 }
 
 bool LoopChoices::joins(int number_of_buffer, const std::vector<Subscript>& at, int few, int lanes) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  const Buffer& buffer = program_.buffer(number_of_buffer);
   const auto fastest = fastest_of(buffer);
   if (!fastest || !follows_rows(buffer, at, lanes, StrideClass::joined)) return false;
   const Subscript& row = at[*fastest];
-  return row.axis == few && row.step == 1 && row.start.is(0) && buffer.extents[*fastest] == program_.axes[static_cast<std::size_t>(few)].extent;
+  return row.axis == few && row.step == 1 && row.start.is(0) && buffer.extents[*fastest] == program_.axis(few).extent;
 }
 
 // How many elements of memory neighbours of the outer loop are apart, -1 if they run backwards, where that is known and neighbours of the
 // vector loop may be anywhere; or 0.
 int LoopChoices::lies_across(int number_of_buffer, const std::vector<Subscript>& at, int outer, int lanes) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  const Buffer& buffer = program_.buffer(number_of_buffer);
   if (buffer.place == Place::index || buffer.place == Place::extent || buffer.place == Place::row) return 0;
   int along_outer = 0;
   bool across_lanes = false;

@@ -4,8 +4,8 @@ namespace weft {
 
 bool has_every_index(const Program& program, const Load& load, const Subscript& s) {
   if (s.inside) return true;
-  const Shape& window = program.buffers[static_cast<std::size_t>(load.buffer)].extents;
-  return s.axis >= 0 && s.dim >= 0 && s.step == 1 && s.start.is(0) && window[static_cast<std::size_t>(s.dim)] == program.axes[static_cast<std::size_t>(s.axis)].extent;
+  const Shape& window = program.buffer(load.buffer).extents;
+  return s.axis >= 0 && s.dim >= 0 && s.step == 1 && s.start.is(0) && window[static_cast<std::size_t>(s.dim)] == program.axis(s.axis).extent;
 }
 
 void IndexConditions::enter(const Loop& loop) {

@@ -55,8 +55,8 @@ class IndexConditions {
   std::optional<Condition> condition_of(const Compute& compute, int along) const;
   std::optional<Condition> condition_of(const Load& load, int along) const;
   std::set<int> taken_by(const Loop& loop) const;
-  const Buffer& buffer(int number) const { return program_.buffers[static_cast<std::size_t>(number)]; }
-  const Extent& extent(int axis) const { return program_.axes[static_cast<std::size_t>(axis)].extent; }
+  const Buffer& buffer(int number) const { return program_.buffer(number); }
+  const Extent& extent(int axis) const { return program_.axis(axis).extent; }
   static bool has_index(const Loop& loop) { return !loop.var.splits() && loop.mark != Mark::lanes; }
 
   const Program& program_;

@@ -43,10 +43,10 @@ class ResultJoiner {
   }
 
   bool is_worth_it(const Store& store, const Loop& few, const Loop& lanes) const {
-    const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
+    const Buffer& buffer = program_.buffer(store.buffer);
     if (buffer.place != Place::result || !choices_.joins(store.buffer, store.at, few.var.axis, lanes.var.axis) || touches_elsewhere(program_.root, store)) return false;
-    const Extent& extent = program_.axes[static_cast<std::size_t>(few.var.axis)].extent;
-    const Index elements = program_.is_tiled(lanes.var.axis) ? program_.unit : program_.axes[static_cast<std::size_t>(lanes.var.axis)].hint;
+    const Extent& extent = program_.axis(few.var.axis).extent;
+    const Index elements = program_.is_tiled(lanes.var.axis) ? program_.unit : program_.axis(lanes.var.axis).hint;
     return extent.constant() <= fold_slots && static_cast<double>(extent.constant() * elements) * static_cast<double>(size_of(buffer.dtype)) <= machine_.second_level_bytes / 2;
   }
 
@@ -62,13 +62,13 @@ class ResultJoiner {
   }
 
   Loop by_way_of_a_row(Store& store, const LoopVar& few, const LoopVar& lanes) {
-    const Buffer& result = program_.buffers[static_cast<std::size_t>(store.buffer)];
+    const Buffer& result = program_.buffer(store.buffer);
     Buffer row;
     row.place = Place::row;
     row.node = result.node;
     row.dtype = result.dtype;
     row.axes = {few.axis, lanes.axis};
-    for (int axis : row.axes) row.extents.push_back(program_.is_tiled(axis) ? Extent(program_.unit) : program_.axes[static_cast<std::size_t>(axis)].extent);
+    for (int axis : row.axes) row.extents.push_back(program_.is_tiled(axis) ? Extent(program_.unit) : program_.axis(axis).extent);
     const int value = static_cast<int>(program_.values.size());
     program_.values.push_back(result.dtype);
     program_.buffers.push_back(std::move(row));

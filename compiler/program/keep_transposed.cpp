@@ -76,8 +76,8 @@ class Keeper {
       const Subscript& s = load.at[d];
       const auto runs_along = [&](const Subscript& other) { return other.axis == s.axis; };
       if (s != Subscript{s.axis} || std::count(path.begin(), path.end(), s.axis) != 1 || std::count_if(load.at.begin(), load.at.end(), runs_along) != 1) return false;
-      const Buffer& array = program_.buffers[static_cast<std::size_t>(load.buffer)];
-      if (s.axis != root_axis_ && !(array.extents[d] == program_.axes[static_cast<std::size_t>(s.axis)].extent)) return false;      // a part of it
+      const Buffer& array = program_.buffer(load.buffer);
+      if (s.axis != root_axis_ && !(array.extents[d] == program_.axis(s.axis).extent)) return false;      // a part of it
     }
     return true;
   }
@@ -92,14 +92,14 @@ class Keeper {
   }
 
   double bytes_of_row(const Load& load) const {
-    double bytes = static_cast<double>(program_.unit) * static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype));
+    double bytes = static_cast<double>(program_.unit) * static_cast<double>(size_of(program_.buffer(load.buffer).dtype));
     for (const Subscript& s : load.at)
-      if (s.axis != root_axis_) bytes *= static_cast<double>(std::max<Index>(1, program_.axes[static_cast<std::size_t>(s.axis)].hint));
+      if (s.axis != root_axis_) bytes *= static_cast<double>(std::max<Index>(1, program_.axis(s.axis).hint));
     return bytes;
   }
 
   double elements_of_row(const Load& load) const {
-    return bytes_of_row(load) / (static_cast<double>(program_.unit) * static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype)));
+    return bytes_of_row(load) / (static_cast<double>(program_.unit) * static_cast<double>(size_of(program_.buffer(load.buffer).dtype)));
   }
 
   // The dimensions of the array in their order, but that of the root last.
@@ -109,14 +109,14 @@ class Keeper {
   }
 
   int add_row(const Load& load) {
-    const Buffer& array = program_.buffers[static_cast<std::size_t>(load.buffer)];
+    const Buffer& array = program_.buffer(load.buffer);
     Buffer row;
     row.place = Place::row;
     row.node = array.node;
     row.dtype = array.dtype;
     for (const Subscript& s : index_in_row(load.at)) {
       row.axes.push_back(s.axis);
-      row.extents.push_back(s.axis == root_axis_ ? Extent(program_.unit) : program_.axes[static_cast<std::size_t>(s.axis)].extent);
+      row.extents.push_back(s.axis == root_axis_ ? Extent(program_.unit) : program_.axis(s.axis).extent);
     }
     program_.buffers.push_back(std::move(row));
     return static_cast<int>(program_.buffers.size()) - 1;
@@ -132,7 +132,7 @@ class Keeper {
   void prepare(const std::vector<Use>& uses) {
     const Load first = load_of(uses.front());
     const int row = add_row(first), value = static_cast<int>(program_.values.size());
-    program_.values.push_back(program_.buffers[static_cast<std::size_t>(row)].dtype);
+    program_.values.push_back(program_.buffer(row).dtype);
     for (const Use& use : uses) read_row(use, row);
     Loop loop;
     loop.mark = Mark::lanes;

@@ -61,7 +61,7 @@ int LoopChoices::interleave(const Loop& loop) const {
         if (s.axis == loop.var.axis && s.period > 0)
           repetition = std::lcm(repetition, static_cast<int>(s.period / std::gcd(s.period, Index{lane_count})));
   if (repetition > 1) return whole_repetitions(wanted, repetition);
-  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  const Extent& extent = program_.axis(loop.var.axis).extent;
   return extent.is_number() && !program_.is_tiled(loop.var.axis) && !runs_in_leaves(loop) ? equal_parts(wanted, extent.constant() / lane_count) : wanted;
 }
 
@@ -73,32 +73,32 @@ int LoopChoices::latency_steps(const Loop& loop) const {
   std::size_t bytes = widest_of(loop);
   for (const Item& item : loop.body)
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && std::count(loop.folds.begin(), loop.folds.end(), accumulate->fold) > 0)
-      if (is_extreme(program_.folds[static_cast<std::size_t>(accumulate->fold)])) bytes *= 2;    // signs beside
+      if (is_extreme(program_.fold(accumulate->fold))) bytes *= 2;    // signs beside
   return vectors_side_by_side(loop.weight, functions, registers_of(bytes), registers());
 }
 
 std::size_t LoopChoices::widest_of(const Loop& loop) const {
   std::size_t widest = 1;
   for (const Item& item : loop.body) {
-    if (auto* load = std::get_if<Load>(&item)) widest = std::max(widest, size_of(program_.values[static_cast<std::size_t>(load->result)]));
-    if (auto* compute = std::get_if<Compute>(&item)) widest = std::max(widest, size_of(program_.values[static_cast<std::size_t>(compute->result)]));
+    if (auto* load = std::get_if<Load>(&item)) widest = std::max(widest, size_of(program_.dtype_of(load->result)));
+    if (auto* compute = std::get_if<Compute>(&item)) widest = std::max(widest, size_of(program_.dtype_of(compute->result)));
   }
   return widest;
 }
 
 // Slices of a root that is not tiled begin and end anywhere.
 bool LoopChoices::runs_in_whole(int axis, Index size) const {
-  if (program_.axes[static_cast<std::size_t>(axis)].known.multiple % size != 0) return false;
+  if (program_.axis(axis).known.multiple % size != 0) return false;
   if (program_.is_tiled(axis)) return program_.unit % size == 0 && program_.block % size == 0;
   return axis != program_.root.var.axis;
 }
 
 bool LoopChoices::fits_one_leaf(int axis) const {
-  return program_.is_tiled(axis) || program_.axes[static_cast<std::size_t>(axis)].known.most <= fold_leaf;
+  return program_.is_tiled(axis) || program_.axis(axis).known.most <= fold_leaf;
 }
 
 bool LoopChoices::runs_in_leaves(const Loop& loop) const {
-  return !fits_one_leaf(loop.var.axis) && std::any_of(loop.folds.begin(), loop.folds.end(), [&](int fold) { return program_.folds[static_cast<std::size_t>(fold)].ordered; });
+  return !fits_one_leaf(loop.var.axis) && std::any_of(loop.folds.begin(), loop.folds.end(), [&](int fold) { return program_.fold(fold).ordered; });
 }
 
 // The bytes that decide, with operands that repeat, everything the loop stores; nothing where lookups do not pay.
@@ -115,7 +115,7 @@ std::optional<LoopChoices::ByteFunction> LoopChoices::byte_function(const Loop& 
     } else if (load || store) {
       const int number_of_buffer = load ? load->buffer : store->buffer;
       const auto& at = load ? load->at : store->at;
-      const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+      const Buffer& buffer = program_.buffer(number_of_buffer);
       if (buffer.place == Place::index || (load && load->guarded)) return {};
       const auto repeats = std::find_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis && s.period > 0; });
       if (load && repeats != at.end()) {
@@ -142,7 +142,7 @@ std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
   const auto shared_row = [&](const Item& item) {
     auto* store = std::get_if<Store>(&item);
     if (!store) return false;
-    const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store->buffer)];
+    const Buffer& buffer = program_.buffer(store->buffer);
     return buffer.place == Place::row && std::find(buffer.axes.begin(), buffer.axes.end(), outer.var.axis) == buffer.axes.end();
   };
   std::vector<const Loop*> loops;
@@ -154,7 +154,7 @@ std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
       loops.push_back(loop);
       shared |= std::any_of(loop->body.begin(), loop->body.end(), shared_row);
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
-      if (program_.folds[static_cast<std::size_t>(accumulate->fold)].row >= 0) return {};
+      if (program_.fold(accumulate->fold).row >= 0) return {};
     } else if (shared_row(item) || (!is_pure(item) && !std::holds_alternative<Store>(item))) {
       return {};
     }
@@ -162,7 +162,7 @@ std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
   if (!shared) return loops;
   const auto reads_row = [&](const Item& item) {
     auto* load = std::get_if<Load>(&item);
-    return load && program_.buffers[static_cast<std::size_t>(load->buffer)].place == Place::row;
+    return load && program_.buffer(load->buffer).place == Place::row;
   };
   if (loops.size() > 1 || std::any_of(outer.body.begin(), outer.body.end(), reads_row)) return {};
   return loops;                         // one loop alone stores states of scans, which go from copy to copy
@@ -173,7 +173,7 @@ LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
   outer.loops = vector_loops(loop);
   outer.pure = std::all_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return is_pure(item) || std::holds_alternative<Loop>(item); });
   for (int number_of_fold : loop.folds) {
-    const Fold& fold = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    const Fold& fold = program_.fold(number_of_fold);
     outer.scans |= fold.start.has_value();
     (fold.row >= 0 ? outer.rows : outer.scalars) = true;
   }
@@ -185,7 +185,7 @@ LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
       outer.stores |= std::holds_alternative<Store>(item);
       auto* accumulate = std::get_if<Accumulate>(&item);
       if (!accumulate || std::find(lanes->folds.begin(), lanes->folds.end(), accumulate->fold) != lanes->folds.end()) continue;
-      const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate->fold)];
+      const Fold& fold = program_.fold(accumulate->fold);
       (fold.axis == loop.var.axis ? outer.folds_outer : outer.folds_others) = true;
       outer.ordered |= fold.ordered;
     }
@@ -205,7 +205,7 @@ static int weight_of_copy(const LoopChoices::Outer& outer) {
 
 // So few elements that all stay in registers.
 bool LoopChoices::is_thin(const Loop& loop, const Outer& outer) const {
-  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  const Extent& extent = program_.axis(loop.var.axis).extent;
   if (loop.mark != Mark::serial || !extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots) return false;
   if (program_.is_tiled(loop.var.axis) || outer.scalars || outer.folds_others || (outer.scans && (outer.across == 0 || !carries_rows(outer)))) return false;
   const int weight = extent.constant() < static_cast<Index>(copies_that_call) ? outer.weight : weight_of_copy(outer);
@@ -225,9 +225,9 @@ const Loop* LoopChoices::taker_of(const Loop& parent, std::size_t k) const {
     auto* load = std::get_if<Load>(&item);
     if (!load) continue;
     if (std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; })) return nullptr;      // read once, before a loop of its own
-    if (program_.buffers[static_cast<std::size_t>(load->buffer)].place != Place::row) continue;
+    if (program_.buffer(load->buffer).place != Place::row) continue;
     const bool same_element = load->at.size() == 1 && load->at[0].axis == axis && load->at[0].step == 1 && load->at[0].start.is(0) && load->at[0].period == 0;
-    const bool result = std::any_of(fold->folds.begin(), fold->folds.end(), [&](int f) { return program_.folds[static_cast<std::size_t>(f)].row == load->buffer; });
+    const bool result = std::any_of(fold->folds.begin(), fold->folds.end(), [&](int f) { return program_.fold(f).row == load->buffer; });
     if (!same_element || !result || loads_of(program_.root, load->buffer) != 1) return nullptr;
     ++taken;
   }
@@ -238,7 +238,7 @@ int LoopChoices::rows_at_once(const Outer& outer) const { return rows_together(r
 
 // Of what one run of the loop has: of a tiled axis a block, or a unit.
 int LoopChoices::jammed(const Loop& loop, const Outer& outer, double first_level_ways) const {
-  const Index hint = program_.axes[static_cast<std::size_t>(loop.var.axis)].hint;
+  const Index hint = program_.axis(loop.var.axis).hint;
   const Index most = !program_.is_tiled(loop.var.axis) ? hint : std::min(hint, program_.block > 0 ? program_.block : program_.unit);
   return elements_together(outer.weight, outer.ordered, most, first_level_ways);
 }
@@ -254,7 +254,7 @@ bool LoopChoices::is_rows(const Loop& loop, const Outer& outer) const {
   constexpr int small = 8;              // values of all copies are in registers
   if (program_.block == 0 || loop.mark != Mark::serial || !program_.is_tiled(loop.var.axis) || outer.loops.size() != 1 || outer.weight > small) return false;
   const auto& folds = outer.loops[0]->folds;
-  if (!outer.folds_lanes || std::any_of(folds.begin(), folds.end(), [&](int fold) { return is_extreme(program_.folds[static_cast<std::size_t>(fold)]); })) return false;
+  if (!outer.folds_lanes || std::any_of(folds.begin(), folds.end(), [&](int fold) { return is_extreme(program_.fold(fold)); })) return false;
   return !outer.scans && !outer.rows && !outer.scalars && !outer.folds_outer && !outer.folds_others && outer.across == 0;
 }
 
@@ -270,14 +270,14 @@ bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
   if (!is_jam(loop, outer) || !outer.ordered || loop.body.size() != 1 || columns_at_once(outer) < 1) return false;
   if (program_.is_tiled(loop.var.axis) || !fits_one_leaf(loop.var.axis)) return false;       // rows from the first to the last
   const Loop& lanes = *outer.loops[0];
-  const auto hint = [&](const Loop& of) { return program_.axes[static_cast<std::size_t>(of.var.axis)].hint; };
+  const auto hint = [&](const Loop& of) { return program_.axis(of.var.axis).hint; };
   Index row_bytes = 0;
   for (const Item& item : lanes.body) {
-    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && program_.folds[static_cast<std::size_t>(accumulate->fold)].row_axes != std::vector<int>{lanes.var.axis}) return false;
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && program_.fold(accumulate->fold).row_axes != std::vector<int>{lanes.var.axis}) return false;
     auto* load = std::get_if<Load>(&item);
     if (!load) continue;
     if (load->guarded || std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; })) return false;
-    row_bytes += hint(lanes) * static_cast<Index>(size_of(program_.buffers[static_cast<std::size_t>(load->buffer)].dtype));
+    row_bytes += hint(lanes) * static_cast<Index>(size_of(program_.buffer(load->buffer).dtype));
   }
   return lanes.weight <= small_body && hint(loop) >= fold_slots && columns_stay_near(hint(loop), row_bytes);
 }
@@ -287,7 +287,7 @@ LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer
   if (outer.loops.empty() || std::any_of(outer.loops.begin(), outer.loops.end(), [&](const Loop* lanes) { return byte_function(*lanes).has_value(); }))
     return Together::none;
   if (is_thin(loop, outer)) return Together::thin;
-  const Extent& extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].extent;
+  const Extent& extent = program_.axis(loop.var.axis).extent;
   if (!extent.is_number() || extent.constant() >= lane_count) {
     if (is_tiled(outer)) return Together::tiles;
     if (is_rolled_tile(loop, outer)) return Together::squares;

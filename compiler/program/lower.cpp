@@ -135,7 +135,7 @@ Arg Lowering::load(NodeId array, int buffer, const std::vector<Subscript>& at, b
 Arg Lowering::load(Frame& frame, NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded) {
   auto [it, fresh] = frame.loads.emplace(std::pair(array, key_of(at) + (guarded ? "?" : "")), Arg{});
   if (fresh) {
-    it->second.value = new_value(program_.buffers[static_cast<std::size_t>(buffer)].dtype);
+    it->second.value = new_value(program_.buffer(buffer).dtype);
     frame.loop.body.push_back(Load{it->second.value, buffer, at, guarded});
     frame.loop.weight += 1;
   }
@@ -198,7 +198,7 @@ std::vector<Subscript> Lowering::row_subscripts(const Placed& user, int position
   const Placed& made = nest_.nodes[static_cast<std::size_t>(place)];
   const std::vector<Subscript> at = subscripts(user, position);
   std::vector<Subscript> within;
-  for (int axis : program_.buffers[static_cast<std::size_t>(row)].axes)
+  for (int axis : program_.buffer(row).axes)
     within.push_back(at[static_cast<std::size_t>(std::find(made.axes.begin(), made.axes.end(), axis) - made.axes.begin())]);
   return within;
 }
@@ -213,13 +213,13 @@ Arg Lowering::value_of(int place) {
   if (placement_.kept[k]) {
     if (schedule_.stored[placed.node.value]) return load(placed.node, buffer_of(placed.node), own_subscripts(placed));
     const int row = kept_row(place);
-    return load(placed.node, row, follow(program_.buffers[static_cast<std::size_t>(row)].axes));
+    return load(placed.node, row, follow(program_.buffer(row).axes));
   }
   if (chain_of_[k] >= 0) return finished_from_rows(place);
   if (fold >= 0) {
-    const int row = program_.folds[static_cast<std::size_t>(fold)].row;
+    const int row = program_.fold(fold).row;
     WEFT_ASSERT(row >= 0, "the value of fold %", placed.node.value, " is not in reach");
-    return load(placed.node, row, follow(program_.buffers[static_cast<std::size_t>(row)].axes));
+    return load(placed.node, row, follow(program_.buffer(row).axes));
   }
   return compute(place, frame_of(placed.axes));
 }
@@ -262,7 +262,7 @@ Loop Lowering::lower_loop(const Level& level) {
       std::vector<int> closed = loop.folds;
       frames_.back().loop.body.emplace_back(std::move(loop));
       for (int fold : closed)
-        if (!program_.folds[static_cast<std::size_t>(fold)].start) close_fold(fold);
+        if (!program_.fold(fold).start) close_fold(fold);
       for (std::size_t chain = 0; chain < chains_.size(); ++chain)
         if (chains_[chain].loop == placement_.loop_of.at(inner)) close_chain(chains_[chain]);
     } else {
@@ -315,7 +315,7 @@ void Lowering::store_or_keep(int place, const Arg& value) {
   if (schedule_.stored[placed.node.value]) frames_.back().loop.body.push_back(Store{buffer_of(placed.node), own_subscripts(placed), value});
   else if (placement_.kept[k]) {
     const int row = kept_row(place);
-    frames_.back().loop.body.push_back(Store{row, follow(program_.buffers[static_cast<std::size_t>(row)].axes), value});
+    frames_.back().loop.body.push_back(Store{row, follow(program_.buffer(row).axes), value});
   }
 }
 

@@ -50,13 +50,13 @@ void Lowering::close_fold(int index) {
   if (schedule_.stored[fold.node.value]) publish(index, buffer_of(fold.node), own_subscripts(placed));
   else if (placement_.kept[static_cast<std::size_t>(place)]) {
     const int row = kept_row(place);
-    publish(index, row, follow(program_.buffers[static_cast<std::size_t>(row)].axes));
+    publish(index, row, follow(program_.buffer(row).axes));
   }
 }
 
 // Stores the result of a fold: one element, or a row by loops over the row's axes.
 void Lowering::publish(int index, int buffer, std::vector<Subscript> at) {
-  const Fold fold = program_.folds[static_cast<std::size_t>(index)];
+  const Fold fold = program_.fold(index);
   if (fold.row < 0) {
     frames_.back().loop.body.push_back(Store{buffer, std::move(at), {fold.result, {}}});
     return;

@@ -14,7 +14,7 @@ void Lowering::run_others(int place) {
   if (found == placement_.place_of.end() || schedule_.stored[operand.value]) item.from = buffer_of(operand), item.from_at = subscripts(placed, 0);
   else item.from = kept_row(found->second), item.from_at = row_subscripts(placed, 0, found->second, item.from);
   if (schedule_.stored[placed.node.value]) item.to = buffer_of(placed.node), item.to_at = own_subscripts(placed);
-  else item.to = kept_row(place), item.to_at = follow(program_.buffers[static_cast<std::size_t>(item.to)].axes);
+  else item.to = kept_row(place), item.to_at = follow(program_.buffer(item.to).axes);
   const auto total = totals_.find(place);
   if (total != totals_.end()) item.total = new_value(graph_.node(placed.node).dtype);
   const Arg product{item.total, {}};

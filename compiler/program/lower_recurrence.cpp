@@ -107,7 +107,7 @@ std::vector<Arg> Lowering::inline_graph(const Graph& graph, const std::vector<Ar
 std::vector<Arg> Lowering::read_states(const Chain& chain, Frame& frame) {
   std::vector<Arg> states;
   for (int index : chain.folds) {
-    const Fold& fold = program_.folds[static_cast<std::size_t>(index)];
+    const Fold& fold = program_.fold(index);
     states.push_back({new_value(fold.dtype), {}});
     if (fold.row < 0) frame.loop.body.emplace_back(ReadState{index, states.back().value});
     else frame.loop.body.emplace_back(Load{states.back().value, fold.row, follow(fold.row_axes), false});
@@ -133,7 +133,7 @@ void Lowering::step_chain(Chain& chain) {
   }
   chain.now = inline_graph(recurrence.step, inputs, wanted, frames_.back());
   for (std::size_t k = 0; k < chain.folds.size(); ++k) {
-    const Fold& fold = program_.folds[static_cast<std::size_t>(chain.folds[k])];
+    const Fold& fold = program_.fold(chain.folds[k]);
     if (fold.row < 0) frames_.back().loop.body.emplace_back(WriteState{chain.folds[k], chain.now[k]});
     else frames_.back().loop.body.emplace_back(Store{fold.row, follow(fold.row_axes), chain.now[k]});
   }
@@ -174,7 +174,7 @@ Arg Lowering::finish_as(int place, const std::vector<Arg>& states, Frame& frame)
 // The loop that carries the chain has ended: what its last states finish as.
 void Lowering::close_chain(Chain chain) {
   std::vector<Arg> last;
-  if (program_.folds[static_cast<std::size_t>(chain.folds[0])].row < 0)
+  if (program_.fold(chain.folds[0]).row < 0)
     for (int index : chain.folds) {
       Fold& fold = program_.folds[static_cast<std::size_t>(index)];
       fold.result = new_value(fold.dtype);
@@ -187,7 +187,7 @@ void Lowering::close_chain(Chain chain) {
     if (!last.empty()) {
       store_or_keep(place, finish_as(place, last, frames_.back()));
     } else if (schedule_.stored[id.value] || placement_.kept[k]) {
-      over_row(program_.folds[static_cast<std::size_t>(chain.folds[0])].row_axes, [&] {
+      over_row(program_.fold(chain.folds[0]).row_axes, [&] {
         const std::vector<Arg> states = read_states(chain, frames_.back());
         store_or_keep(place, finish_as(place, states, frames_.back()));
       });
@@ -198,7 +198,7 @@ void Lowering::close_chain(Chain chain) {
 // The value of a fold whose states are in rows, where nothing else keeps it.
 Arg Lowering::finished_from_rows(int place) {
   const Chain& chain = chains_[static_cast<std::size_t>(chain_of_[static_cast<std::size_t>(place)])];
-  Frame& frame = frame_of(program_.folds[static_cast<std::size_t>(chain.folds[0])].row_axes);
+  Frame& frame = frame_of(program_.fold(chain.folds[0]).row_axes);
   const Arg value = finish_as(place, read_states(chain, frame), frame);
   frame.values[nest_.nodes[static_cast<std::size_t>(place)].node] = value;
   return value;

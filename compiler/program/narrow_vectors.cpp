@@ -18,7 +18,7 @@ int LoopChoices::vectors_in_register(const Loop& loop) const {
     widest = std::max(widest, size_of(dtype));
     return is_narrow(dtype);
   };
-  const auto lies = [&](int buffer, const std::vector<Subscript>& at) { return fits(program_.buffers[static_cast<std::size_t>(buffer)].dtype) && lies_along(buffer, at, loop.var.axis); };
+  const auto lies = [&](int buffer, const std::vector<Subscript>& at) { return fits(program_.buffer(buffer).dtype) && lies_along(buffer, at, loop.var.axis); };
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) {
       const bool repeats = std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; });
@@ -26,8 +26,8 @@ int LoopChoices::vectors_in_register(const Loop& loop) const {
     } else if (auto* store = std::get_if<Store>(&item)) {
       if (!lies(store->buffer, store->at)) return 1;
     } else if (auto* compute = std::get_if<Compute>(&item)) {
-      const bool args = std::all_of(compute->args.begin(), compute->args.end(), [&](const Arg& arg) { return fits(arg.constant ? arg.constant->dtype() : program_.values[static_cast<std::size_t>(arg.value)]); });
-      if (!args || !fits(program_.values[static_cast<std::size_t>(compute->result)]) || op_cost(compute->op) > 1) return 1;
+      const bool args = std::all_of(compute->args.begin(), compute->args.end(), [&](const Arg& arg) { return fits(program_.dtype_of(arg)); });
+      if (!args || !fits(program_.dtype_of(compute->result)) || op_cost(compute->op) > 1) return 1;
     } else {
       return 1;
     }

@@ -35,8 +35,8 @@ class Partitioner {
   }
 
  private:
-  const NestAxis& axis(int number) const { return program_.axes[static_cast<std::size_t>(number)]; }
-  const Buffer& buffer(int number) const { return program_.buffers[static_cast<std::size_t>(number)]; }
+  const NestAxis& axis(int number) const { return program_.axis(number); }
+  const Buffer& buffer(int number) const { return program_.buffer(number); }
   Index now(const Extent& extent) const { return extent.evaluate(bindings_); }
   Index now(const Bound& bound) const { return now(bound.at) + (bound.axis < 0 ? 0 : now(axis(bound.axis).extent) / 2); }      // half way along
 
@@ -142,7 +142,7 @@ class Partitioner {
       if (auto* load = std::get_if<Load>(&item)) {
         if (const auto condition = holds.find(load->result); condition != holds.end()) {
           if (!condition->second) {
-            known[load->result] = {-1, Scalar::of(program_.values[static_cast<std::size_t>(load->result)], std::int64_t{0})};
+            known[load->result] = {-1, Scalar::of(program_.dtype_of(load->result), std::int64_t{0})};
             continue;
           }
           read_inside(*load, along);

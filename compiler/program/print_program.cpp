@@ -23,7 +23,7 @@ class Printer {
  private:
   std::string name(NodeId id) const { return Expr(const_cast<Graph&>(graph_), id).name(); }
   std::string buffer(int index) const {
-    const Buffer& b = program_.buffers[static_cast<std::size_t>(index)];
+    const Buffer& b = program_.buffer(index);
     if (b.place == Place::row) return "row" + std::to_string(index) + "(" + name(b.node) + ")";
     if (b.place == Place::partial) return "partial(" + name(b.node) + ")";
     if (b.place == Place::index) return "index";
@@ -68,12 +68,12 @@ class Printer {
     else {
       const char* marks[] = {"once", "parallel", "blocks", "serial", "lanes"};
       out_ += indent + marks[static_cast<int>(l.mark)] + " " + axis_letter(l.var.axis);
-      out_ += " in " + to_text(program_.axes[static_cast<std::size_t>(l.var.axis)].extent);
+      out_ += " in " + to_text(program_.axis(l.var.axis).extent);
       if (l.mark == Mark::block) out_ += " by " + std::to_string(program_.block);
       else if (l.var.part == Part::tile) out_ += " by " + std::to_string(program_.unit);
       else if (program_.is_tiled(l.var.axis)) out_ += program_.block > 0 ? " within block" : " within unit";
       for (int f : l.folds) {
-        const Fold& fold = program_.folds[static_cast<std::size_t>(f)];
+        const Fold& fold = program_.fold(f);
         out_ += (f == l.folds.front() ? fold.start ? ", carries " : ", folds " : ", ") + (fold.start ? "s" + std::to_string(f) + " from " + to_text(*fold.start) : name(fold.node) + " by " + std::string(name_of(fold.accumulator))) + " " + to_text(fold.dtype);
         if (fold.row >= 0) out_ += " in " + buffer(fold.row);
       }
@@ -86,7 +86,7 @@ class Printer {
     out_ += indent + "}\n";
     parts(l, depth + 1);
     for (int f : l.folds) {
-      const Fold& fold = program_.folds[static_cast<std::size_t>(f)];
+      const Fold& fold = program_.fold(f);
       if (fold.result >= 0) out_ += indent + "t" + std::to_string(fold.result) + " = " + (fold.start ? "s" + std::to_string(f) : name(fold.node)) + "\n";
     }
   }
@@ -99,7 +99,7 @@ class Printer {
       return text;
     }
     if (auto* accumulate = std::get_if<Accumulate>(&item))
-      return name(program_.folds[static_cast<std::size_t>(accumulate->fold)].node) + " += " + arg(accumulate->value) + (accumulate->factor ? " * " + arg(*accumulate->factor) : "");
+      return name(program_.fold(accumulate->fold).node) + " += " + arg(accumulate->value) + (accumulate->factor ? " * " + arg(*accumulate->factor) : "");
     if (auto* read = std::get_if<ReadState>(&item)) return "t" + std::to_string(read->result) + " = s" + std::to_string(read->fold);
     if (auto* write = std::get_if<WriteState>(&item)) return "s" + std::to_string(write->fold) + " = " + arg(write->value);
     if (auto* others = std::get_if<Others>(&item))
@@ -160,7 +160,7 @@ class Checker {
       }
     }
     for (int f : l.folds)
-      if (int result = program_.folds[static_cast<std::size_t>(f)].result; result >= 0 && l.bounded < 0) make(result);
+      if (int result = program_.fold(f).result; result >= 0 && l.bounded < 0) make(result);
   }
   const Program& program_;
   std::vector<bool> made_;

@@ -52,7 +52,7 @@ bool LoopChoices::depends_on(const Load& load, int axis) {
 
 // What all rows share, and each of them would read again.
 bool LoopChoices::is_packed(const Load& load, const Loop& rows, const Loop& fold, const Loop& lanes) const {
-  const Place place = program_.buffers[static_cast<std::size_t>(load.buffer)].place;
+  const Place place = program_.buffer(load.buffer).place;
   return place != Place::index && place != Place::extent && !depends_on(load, rows.var.axis) && depends_on(load, fold.var.axis) && depends_on(load, lanes.var.axis);
 }
 
@@ -65,13 +65,13 @@ bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const 
   constexpr int few = 8;                // instructions
   if (std::get_if<Loop>(&fold.body.back()) != &lanes || made_again(fold, lanes) > few) return false;
   const auto fits_fold = [&](int number_of_fold) {
-    const Fold& each = program_.folds[static_cast<std::size_t>(number_of_fold)];
+    const Fold& each = program_.fold(number_of_fold);
     return !each.start && size_of(each.dtype) >= size_of(f32) && each.row_axes == std::vector<int>{lanes.var.axis};
   };
   const auto fits_load = [&](const Item& item) {
     auto* load = std::get_if<Load>(&item);
     if (!load) return true;
-    const Place place = program_.buffers[static_cast<std::size_t>(load->buffer)].place;
+    const Place place = program_.buffer(load->buffer).place;
     const bool repeats = std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; });
     if (place == Place::partial || load->guarded || repeats || stores_to(rows, load->buffer)) return false;
     return !depends_on(*load, lanes.var.axis) || is_packed(*load, rows, fold, lanes) || lies_along(load->buffer, load->at, lanes.var.axis);
@@ -105,7 +105,7 @@ std::optional<LoopChoices::RegisterBlock> LoopChoices::register_block(const Loop
     auto* load = std::get_if<Load>(&item);
     return load && is_packed(*load, rows, fold, lanes);
   };
-  const auto hint = [&](const Loop& of) { return program_.axes[static_cast<std::size_t>(of.var.axis)].hint; };
+  const auto hint = [&](const Loop& of) { return program_.axis(of.var.axis).hint; };
   const int each = registers_of(std::max(size_of(f32), widest_of(lanes))), sums = static_cast<int>(fold.folds.size());
   RegisterBlock block{.fold = *at};
   block.vectors = vectors_of_register_block(registers() / 8 / (each * sums), (hint(lanes) + lane_count - 1) / lane_count);

@@ -62,7 +62,7 @@ class RowsInPlace {
     }
   }
   bool follows(int row, const std::vector<Subscript>& at) const {
-    const Buffer& buffer = program_.buffers[static_cast<std::size_t>(row)];
+    const Buffer& buffer = program_.buffer(row);
     if (buffer.place != Place::row || at.size() != buffer.axes.size()) return false;
     for (std::size_t d = 0; d < at.size(); ++d) if (!(at[d] == Subscript{buffer.axes[d], 0, 1})) return false;
     return true;
@@ -94,7 +94,7 @@ class RowsInPlace {
 
   // The only access to the row beside that of the products, if it is such a copy.
   template <class Row, class Array> Access<Array> only(int row, int lanes) {
-    if (program_.buffers[static_cast<std::size_t>(row)].place != Place::row || touches(program_.root, row) != 2) return {};
+    if (program_.buffer(row).place != Place::row || touches(program_.root, row) != 2) return {};
     return find<Row, Array>(program_.root, row, lanes);
   }
   template <class Row, class Array> Access<Array> find(Loop& loop, int row, int lanes) {
@@ -122,7 +122,7 @@ class RowsInPlace {
     return copy.args[0].value == row.result && array.value.value == copy.result && uses(program_.root, row.result) == 1 && uses(program_.root, copy.result) == 1;
   }
   template <class Array> bool lies_along(const Array& array, int lanes) const {
-    const Place place = program_.buffers[static_cast<std::size_t>(array.buffer)].place;
+    const Place place = program_.buffer(array.buffer).place;
     if constexpr (std::is_same_v<Array, Load>) if (array.guarded) return false;
     const bool repeats = std::any_of(array.at.begin(), array.at.end(), [](const Subscript& s) { return s.period > 0; });
     return (place == Place::argument || place == Place::result || place == Place::temporary) && !repeats && choices_.lies_along(array.buffer, array.at, lanes);
@@ -131,7 +131,7 @@ class RowsInPlace {
   // Whether elements of a row, when they lie across the vectors, crowd a set of the first level: 32 x 24576 floats take .37 ns an element in place,
   // .15 by rows of scratch, which are filled along the lines (Zen 5).
   bool row_crowds_a_set(int buffer, const std::vector<Subscript>& at, int row_axis, int lanes) const {
-    return row_axis != lanes && choices_.crowds_a_set(buffer, at, row_axis, program_.axes[static_cast<std::size_t>(row_axis)].extent.constant(), machine_.first_level_ways);
+    return row_axis != lanes && choices_.crowds_a_set(buffer, at, row_axis, program_.axis(row_axis).extent.constant(), machine_.first_level_ways);
   }
 
   // With the load of `value`, if nothing reads it then.

@@ -33,7 +33,7 @@ class Stager {
     for (Staged& s : staged_) {
       s.row = add_row(s);
       s.value = static_cast<int>(program_.values.size());
-      program_.values.push_back(program_.buffers[static_cast<std::size_t>(s.row)].dtype);
+      program_.values.push_back(program_.buffer(s.row).dtype);
     }
     replace(*rows_);
     if (rows_ == &program_.root) split_root();
@@ -44,7 +44,7 @@ class Stager {
   // The loop over rows, one at a time: the root, or that of its units; null if there is a better way to run sixteen at once.
   Loop* loop_of_rows() {
     Loop& root = program_.root;
-    if (root.mark != Mark::units || program_.block > 0 || program_.axes[static_cast<std::size_t>(root_axis_)].hint < lane_count) return nullptr;
+    if (root.mark != Mark::units || program_.block > 0 || program_.axis(root_axis_).hint < lane_count) return nullptr;
     if (root.var.part == Part::element) return root.folds.empty() && (!runs_together(root) || is_better_staged(root)) ? &root : nullptr;
     const auto is_tiled_row = [&](const Buffer& buffer) { return buffer.place == Place::row && std::find(buffer.axes.begin(), buffer.axes.end(), root_axis_) != buffer.axes.end(); };
     if (std::any_of(program_.buffers.begin(), program_.buffers.end(), is_tiled_row)) return nullptr;       // as long as a unit
@@ -89,7 +89,7 @@ class Stager {
   void find_pixels_backwards() {
     if (!reads_backwards(program_.root, root_axis_) || !can_turn_round(program_.root, root_axis_)) return;
     Loop turned = program_.root;
-    turn_round(turned, root_axis_, program_.axes[static_cast<std::size_t>(root_axis_)].extent);
+    turn_round(turned, root_axis_, program_.axis(root_axis_).extent);
     std::vector<Staged> before = std::exchange(staged_, {});
     find(turned, {});
     if (has_pixels()) program_.root = std::move(turned);
@@ -143,8 +143,8 @@ class Stager {
   double bytes() const {
     double sum = 0;
     for (const Staged& s : staged_) {
-      double row = lane_count * static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(s.buffer)].dtype));
-      for (std::size_t k = 1; k < s.axes.size(); ++k) row *= static_cast<double>(std::max<Index>(1, program_.axes[static_cast<std::size_t>(s.axes[k])].hint));
+      double row = lane_count * static_cast<double>(size_of(program_.buffer(s.buffer).dtype));
+      for (std::size_t k = 1; k < s.axes.size(); ++k) row *= static_cast<double>(std::max<Index>(1, program_.axis(s.axes[k]).hint));
       sum += row;
     }
     return sum;
@@ -160,10 +160,10 @@ class Stager {
   int add_row(const Staged& s) {
     Buffer row;
     row.place = Place::row;
-    row.node = program_.buffers[static_cast<std::size_t>(s.buffer)].node;
-    row.dtype = program_.buffers[static_cast<std::size_t>(s.buffer)].dtype;
+    row.node = program_.buffer(s.buffer).node;
+    row.dtype = program_.buffer(s.buffer).dtype;
     row.axes = s.axes;
-    for (int axis : s.axes) row.extents.push_back(program_.axes[static_cast<std::size_t>(axis)].extent);
+    for (int axis : s.axes) row.extents.push_back(program_.axis(axis).extent);
     row.extents.front() = lane_count;
     if (!s.is_result && s.few < 0) row.source = {s.buffer, s.at};
     row.extents.back() = row.extents.back() + Extent(line_bytes / static_cast<Index>(size_of(row.dtype)));
@@ -222,10 +222,10 @@ class Stager {
 
   // An axis through the root and the few elements of another.
   int joined_axis(int few_axis) {
-    const Index few = program_.axes[static_cast<std::size_t>(few_axis)].extent.constant();
+    const Index few = program_.axis(few_axis).extent.constant();
     for (const Program::Joined& each : program_.joined)
       if (each.few == few) return each.axis;
-    const NestAxis& root = program_.axes[static_cast<std::size_t>(root_axis_)];
+    const NestAxis& root = program_.axis(root_axis_);
     program_.axes.push_back({few * root.extent, few * root.hint});
     program_.joined.push_back({static_cast<int>(program_.axes.size()) - 1, few});
     return program_.joined.back().axis;
@@ -274,7 +274,7 @@ class Stager {
 
   bool stays_before(const Item& item, std::vector<bool>& before) const {
     if (auto* load = std::get_if<Load>(&item))
-      return before[static_cast<std::size_t>(load->result)] = !load->guarded && program_.buffers[static_cast<std::size_t>(load->buffer)].place != Place::row &&
+      return before[static_cast<std::size_t>(load->result)] = !load->guarded && program_.buffer(load->buffer).place != Place::row &&
                                                               std::none_of(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis == root_axis_; });
     if (auto* compute = std::get_if<Compute>(&item))
       return before[static_cast<std::size_t>(compute->result)] =

@@ -27,7 +27,7 @@ int LoopChoices::tile_elements(const Loop& loop, const Outer& outer, bool past_c
   if (outer.weight > tiled_body) return lane_count / 2;
   std::size_t widest = 1;
   for (const Loop* lanes : outer.loops) widest = std::max(widest, widest_of(*lanes));
-  const Extent& extent = program_.axes[static_cast<std::size_t>(outer.loops[0]->var.axis)].extent;
+  const Extent& extent = program_.axis(outer.loops[0]->var.axis).extent;
   Index lanes = program_.is_tiled(outer.loops[0]->var.axis) ? program_.unit : extent.is_number() ? extent.constant() : std::numeric_limits<Index>::max();
   if (const int vectors = vectors_of_blocks(loop, outer, past_caches); vectors > 1) lanes = vectors * lane_count;
   return elements_of_tile(registers_of(widest), static_cast<double>(line_bytes * outer.across) * static_cast<double>(lanes));
@@ -38,7 +38,7 @@ int LoopChoices::tile_elements(const Loop& loop, const Outer& outer, bool past_c
 int LoopChoices::vectors_of_blocks(const Loop& loop, const Outer& outer, bool past_caches) const {
   if (outer.scans || outer.folds_lanes || outer.folds_outer || outer.folds_others || outer.rows || outer.loops.size() != 1) return 0;
   const Loop& lanes = *outer.loops[0];
-  const auto shorter = std::min(program_.axes[static_cast<std::size_t>(loop.var.axis)].hint, program_.axes[static_cast<std::size_t>(lanes.var.axis)].hint);
+  const auto shorter = std::min(program_.axis(loop.var.axis).hint, program_.axis(lanes.var.axis).hint);
   const auto writes_across = [&](const Item& item) { return std::holds_alternative<Store>(item) && lies_across(item, loop.var.axis, lanes.var.axis) != 0; };
   const auto written = std::find_if(lanes.body.begin(), lanes.body.end(), writes_across);
   if (written != lanes.body.end()) {
@@ -53,7 +53,7 @@ int LoopChoices::vectors_of_blocks(const Loop& loop, const Outer& outer, bool pa
 
 bool LoopChoices::crowds_a_set(int number_of_buffer, const std::vector<Subscript>& at, int axis, Index neighbours, double ways) const {
   constexpr Index sets = 64;
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+  const Buffer& buffer = program_.buffer(number_of_buffer);
   const std::size_t rank = at.size();
   const bool last_is_fastest = rank > 0 && class_of(buffer, rank - 1) == StrideClass::unit;
   Index apart = static_cast<Index>(size_of(buffer.dtype));
@@ -68,7 +68,7 @@ bool LoopChoices::crowds_a_set(int number_of_buffer, const std::vector<Subscript
       }
       return *std::max_element(lines.begin(), lines.end()) > ways;
     }
-    if (s.axis >= 0) apart *= std::max<Index>(1, program_.axes[static_cast<std::size_t>(s.axis)].hint);
+    if (s.axis >= 0) apart *= std::max<Index>(1, program_.axis(s.axis).hint);
   }
   return false;
 }

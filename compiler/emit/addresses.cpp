@@ -1,24 +1,73 @@
-#include <algorithm>
+#include "addresses.h"
 
-#include "emit_half.h"
-#include "emit_kernel.h"
+#include "code/features.h"
 
 namespace weft {
 
 using llvm::Value;
 
-Value* KernelEmitter::sizes_entry(int entry) {
+Addresses::Addresses(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes)
+    : LoopChoices(program, classes, host_features(lanes)), VectorMemory(module, features_), plan_(plan) {
+  for (const Buffer& buffer : program.buffers) {
+    const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
+    slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
+    if (!memory) continue;
+    Extent bytes = static_cast<Index>(size_of(buffer.dtype));
+    for (const Extent& extent : buffer.extents) bytes = bytes * extent;
+    if (buffer.place == Place::temporary) plan.slots[static_cast<std::size_t>(slots_.back())].bytes = bytes;
+  }
+}
+
+llvm::Function* Addresses::new_function(llvm::FunctionType* type, llvm::Function::LinkageTypes linkage, const std::string& name) {
+  auto* function = llvm::Function::Create(type, linkage, name, module_);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr("target-features", features_);
+  function->addFnAttr("prefer-vector-width", "512");
+  function->addFnAttr("min-legal-vector-width", "512");
+  return function;
+}
+
+void Addresses::start_function(llvm::FunctionType* type, const std::string& name, llvm::Function::LinkageTypes linkage) {
+  function_ = new_function(type, linkage, name);
+  const char* names[] = {"slots", "sizes", "begin", "end", "scratch"};
+  for (unsigned k = 0; k < 5; ++k) function_->getArg(k)->setName(names[k]);
+  auto* entry = llvm::BasicBlock::Create(context_, "entry", function_);
+  auto* start = llvm::BasicBlock::Create(context_, "start", function_);
+  entry_.SetInsertPoint(entry);
+  entry_.SetInsertPoint(entry_.CreateBr(start));
+  b_.SetInsertPoint(start);
+  slot_bases_.clear();
+  size_values_.clear();
+}
+
+Addresses::Suspended Addresses::suspend_function() { return {function_, b_.saveIP(), entry_.saveIP(), std::move(slot_bases_), std::move(size_values_)}; }
+
+void Addresses::resume(Suspended caller) {
+  function_ = caller.function;
+  b_.restoreIP(caller.point);
+  entry_.restoreIP(caller.entry);
+  slot_bases_ = std::move(caller.slot_bases);
+  size_values_ = std::move(caller.size_values);
+}
+
+void Addresses::forget_rows() {
+  row_offsets_.assign(program_.buffers.size(), std::nullopt);
+  axis_index_.assign(program_.axes.size(), nullptr);
+  scratch_ = 0;
+}
+
+Value* Addresses::sizes_entry(int entry) {
   Value*& value = size_values_[entry];
   if (!value) value = entry_.CreateLoad(b_.getInt64Ty(), entry_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), function_->getArg(1), static_cast<std::uint64_t>(entry)));
   return value;
 }
 
-Value* KernelEmitter::size(const Extent& extent) {
+Value* Addresses::size(const Extent& extent) {
   if (extent.is_number()) return number(extent.constant());
   return sizes_entry(plan_.sizes.add(extent));
 }
 
-Value* KernelEmitter::slot_base(int slot) {
+Value* Addresses::slot_base(int slot) {
   if (slot_bases_.size() <= static_cast<std::size_t>(slot)) slot_bases_.resize(static_cast<std::size_t>(slot) + 1, nullptr);
   Value*& base = slot_bases_[static_cast<std::size_t>(slot)];
   if (!base) base = entry_.CreateLoad(b_.getPtrTy(), entry_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), function_->getArg(0), static_cast<std::uint64_t>(slot)));
@@ -26,8 +75,8 @@ Value* KernelEmitter::slot_base(int slot) {
 }
 
 // Room in the scratch of a thread for `copies` rows of the buffer's elements: its offset.
-Extent KernelEmitter::reserve_rows(int buffer, Index copies) {
-  const Buffer& row = program_.buffers[static_cast<std::size_t>(buffer)];
+Extent Addresses::reserve_rows(int buffer, Index copies) {
+  const Buffer& row = program_.buffer(buffer);
   const Extent offset = scratch_;
   const Index bytes = static_cast<Index>(size_of(row.dtype)), beyond = most_vectors * lane_count * bytes;      // whole steps of vectors may end behind it
   scratch_ = scratch_ + floor_div(row_elements(row) * Extent(bytes * copies) + (beyond + line_bytes - 1), line_bytes) * Extent(line_bytes);
@@ -35,9 +84,9 @@ Extent KernelEmitter::reserve_rows(int buffer, Index copies) {
 }
 
 // Computed where it is used: thousands of rows must not live in registers through the whole function.
-Value* KernelEmitter::scratch_at(const Extent& offset) { return b_.CreateInBoundsGEP(b_.getInt8Ty(), function_->getArg(4), size(offset)); }
+Value* Addresses::scratch_at(const Extent& offset) { return b_.CreateInBoundsGEP(b_.getInt8Ty(), function_->getArg(4), size(offset)); }
 
-Value* KernelEmitter::base_of(int number_of_buffer) {
+Value* Addresses::base_of(int number_of_buffer) {
   const auto k = static_cast<std::size_t>(number_of_buffer);
   const Buffer& buffer = program_.buffers[k];
   if (buffer.place == Place::row) {
@@ -49,7 +98,7 @@ Value* KernelEmitter::base_of(int number_of_buffer) {
   return slot_base(slots_[k]);
 }
 
-Value* KernelEmitter::stride_bytes(const Buffer& buffer, int slot, std::size_t dim) {
+Value* Addresses::stride_bytes(const Buffer& buffer, int slot, std::size_t dim) {
   const Index bytes = static_cast<Index>(size_of(buffer.dtype));
   if (buffer.place == Place::argument || buffer.place == Place::result) {
     const StrideClass stride = class_of(buffer, dim);
@@ -63,7 +112,7 @@ Value* KernelEmitter::stride_bytes(const Buffer& buffer, int slot, std::size_t d
 
 // Copies of a body that run side by side differ by numbers: those stay apart, so that the rest is common to all, and they become
 // displacements of instructions.
-KernelEmitter::Position KernelEmitter::position_of(const Buffer& buffer, const Subscript& subscript, int skip_axis) {
+Addresses::Position Addresses::position_of(const Buffer& buffer, const Subscript& subscript, int skip_axis) {
   const bool relative = subscript.axis >= 0 && buffer.place == Place::row && program_.per_root(subscript.axis) > 0;
   Position position;
   if (subscript.axis >= 0 && subscript.axis != skip_axis) {
@@ -86,8 +135,8 @@ KernelEmitter::Position KernelEmitter::position_of(const Buffer& buffer, const S
 }
 
 // The address at the current iteration; the term of `skip_axis` is left out, but not its start.
-Value* KernelEmitter::address(int number_of_buffer, const std::vector<Subscript>& at, int skip_axis) {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+Value* Addresses::address(int number_of_buffer, const std::vector<Subscript>& at, int skip_axis) {
+  const Buffer& buffer = program_.buffer(number_of_buffer);
   Value *base = base_of(number_of_buffer), *offset = number(0);
   Index constant = 0;                   // in bytes
   for (std::size_t d = 0; d < at.size(); ++d) {
@@ -103,50 +152,20 @@ Value* KernelEmitter::address(int number_of_buffer, const std::vector<Subscript>
   return constant == 0 ? at_first : b_.CreateConstGEP1_64(b_.getInt8Ty(), at_first, static_cast<std::uint64_t>(constant));
 }
 
-Value* KernelEmitter::scalar_load(const Load& load) {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(load.buffer)];
-  if (buffer.place == Place::extent) return size(buffer.size);
-  if (buffer.place == Place::index) {
-    const Subscript& s = load.at[0];
-    Value* index = s.axis < 0 ? number(0) : axis_index_[static_cast<std::size_t>(s.axis)];
-    return b_.CreateAdd(size(s.start), b_.CreateMul(index, number(s.step)));
-  }
-  if (load.guarded) return guarded_load(load, nullptr, 0, nullptr);
-  auto* value = b_.CreateAlignedLoad(memory_type(context_, buffer.dtype, 1), address(load.buffer, load.at), llvm::Align(size_of(buffer.dtype)));
-  // A scalar that an earlier nest made is nobody else's memory: it, and what is made of it alone, is hoisted from the loop over all elements.
-  const bool is_fixed = std::all_of(load.at.begin(), load.at.end(), [](const Subscript& s) { return s.axis < 0; });
-  if (buffer.place == Place::temporary && is_fixed && !is_written_[static_cast<std::size_t>(load.buffer)])
-    value->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
-  return from_memory(value, buffer.dtype);
+// How far memory moves with an element of the axis, in bytes.
+Value* Addresses::stride_along(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
+  const Buffer& buffer = program_.buffer(number_of_buffer);
+  Value* stride = number(0);
+  for (std::size_t d = 0; d < at.size(); ++d)
+    if (at[d].axis == axis) stride = b_.CreateAdd(stride, b_.CreateMul(number(at[d].step), stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d)));
+  return stride;
 }
 
-void KernelEmitter::scalar_store(const Store& store) {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(store.buffer)];
-  b_.CreateAlignedStore(to_memory(scalar(store.value), buffer.dtype), address(store.buffer, store.at), llvm::Align(size_of(buffer.dtype)));
-}
-
-DType KernelEmitter::dtype_of_arg(const Arg& arg) const {
-  return arg.constant ? arg.constant->dtype() : program_.values[static_cast<std::size_t>(arg.value)];
-}
-
-Value* KernelEmitter::scalar(const Arg& arg) {
-  if (arg.constant) return constant_value(context_, *arg.constant, 1);
-  Value* value = scalars_[static_cast<std::size_t>(arg.value)];
-  WEFT_ASSERT(value, "value ", arg.value, " of ", program_.name, " is used before it is made");
-  return value;
-}
-
-// One vector of a value inside a lanes loop; scalars from outside are spread once, before the loop.
-Value* KernelEmitter::pack(const Arg& arg, int step) {
-  if (arg.constant) return constant_value(context_, *arg.constant, lane_count);
-  const auto& vectors = packs_[static_cast<std::size_t>(arg.value)];
-  if (!vectors.empty()) return vectors[static_cast<std::size_t>(step)];
-  Value*& spread = spread_[arg.value];
-  if (!spread) {
-    llvm::IRBuilder<> before(before_lanes_);
-    spread = before.CreateVectorSplat(lane_count, scalar(arg));
-  }
-  return spread;
+Range Addresses::range_of(int axis) {
+  const Index few = program_.per_root(axis);
+  if (few == 1) return tile_;
+  if (few > 0) return {b_.CreateMul(tile_.begin, number(few)), b_.CreateMul(tile_.end, number(few))};
+  return {number(0), size(program_.axis(axis).extent)};
 }
 
 }  // namespace weft

@@ -2,7 +2,7 @@
 // the window is where axis == start + step * w on every axis; where there is none, zero is read.
 #include <llvm/IR/Intrinsics.h>
 
-#include "emit_kernel.h"
+#include "lane_memory.h"
 #include "program/index_conditions.h"
 
 namespace weft {
@@ -10,8 +10,8 @@ namespace weft {
 using llvm::Value;
 
 // The one subscript of the vector loop, if its neighbours are neighbours in memory: the elements of a vector that the window has follow each other.
-const Subscript* KernelEmitter::run_in_window(const Load& load) const {
-  const Buffer& window = program_.buffers[static_cast<std::size_t>(load.buffer)];
+const Subscript* LaneMemory::run_in_window(const Load& load) const {
+  const Buffer& window = program_.buffer(load.buffer);
   const Subscript* only = nullptr;
   for (const Subscript& s : load.at) {
     if (s.axis < 0 || axis_index_[static_cast<std::size_t>(s.axis)]) continue;
@@ -23,8 +23,8 @@ const Subscript* KernelEmitter::run_in_window(const Load& load) const {
 }
 
 // `index` null: scalar, at the current iteration.
-Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Value* mask) {
-  const Buffer& window = program_.buffers[static_cast<std::size_t>(load.buffer)];
+Value* LaneMemory::guarded_load(const Load& load, Value* index, int step, Value* mask) {
+  const Buffer& window = program_.buffer(load.buffer);
   const Subscript* run = index ? run_in_window(load) : nullptr;
   const int slot = slots_[static_cast<std::size_t>(load.buffer)], width = index && !run ? lane_count : 1;
   auto wide = [&](Value* value) { return width > 1 ? b_.CreateVectorSplat(lane_count, value) : value; };
@@ -66,9 +66,9 @@ Value* KernelEmitter::guarded_load(const Load& load, Value* index, int step, Val
 // A vector whose lanes lie side by side, `offset` bytes further than the window's first along the others. Lanes that the window does not have are
 // masked; where it has none of them, the address is one that is there: processors take hundreds of cycles for a masked load of a page that is
 // not. The window's first element need not be: nests that slide have some lines of an array.
-Value* KernelEmitter::load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask) {
+Value* LaneMemory::load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask) {
   const Extent& count = window.extents[static_cast<std::size_t>(run.dim)];
-  const Extent beyond = run.start + count - program_.axes[static_cast<std::size_t>(run.axis)].extent;
+  const Extent beyond = run.start + count - program_.axis(run.axis).extent;
   const bool begins_before = run.inside || (run.start.is_number() && run.start.constant() <= 0), ends_after = run.inside || (beyond.is_number() && beyond.constant() >= 0);
   Value *far = b_.CreateSub(first, size(run.start)), *lanes = mask;
   Value* places = b_.CreateAdd(b_.CreateVectorSplat(lane_count, far), lane_numbers(64));

@@ -1,4 +1,4 @@
-// Quotients by one divisor for a whole loop, which are made without the divider (emit_divide.cpp): the same bits as IEEE division.
+// Quotients by one divisor for a whole loop, which are made without the divider (quotients.cpp): the same bits as IEEE division.
 #include <cmath>
 #include <cstdint>
 #include <limits>

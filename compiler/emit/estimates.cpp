@@ -1,10 +1,11 @@
 // Square roots and quotients without the instructions for them, which keep one unit busy for 13 and 10 cycles a vector, 25 and 16 for f64
 // (512 bits): from an estimate of a reciprocal with 14 bits, corrected to the same bits (vecmath/root.h). Where one lane is out of the
 // range in which no step underflows or overflows, as zeros, negative numbers, infinities and NaN are, all go to the instruction.
+#include "quotients.h"
+
 #include <algorithm>
 #include <bit>
 
-#include "emit_kernel.h"
 #include "llvm_lane.h"
 #include "vecmath/root.h"
 
@@ -13,7 +14,7 @@ namespace weft {
 using llvm::Value;
 
 // The first of those that are worth it; of the last of each kind, perhaps every second vector.
-std::vector<KernelEmitter::Estimated> KernelEmitter::find_estimated(const Loop& loop, int steps) const {
+std::vector<Quotients::Estimated> Quotients::find_estimated(const Loop& loop, int steps) const {
   if (register_bytes() < 64 || fast_math_) return {};
   std::vector<Estimated> roots, quotients;
   std::vector<int> made;                // values of this loop, none of which has its vectors yet
@@ -24,10 +25,10 @@ std::vector<KernelEmitter::Estimated> KernelEmitter::find_estimated(const Loop& 
     const auto* compute = std::get_if<Compute>(&item);
     if (!compute) continue;
     made.push_back(compute->result);
-    const DType dtype = program_.values[static_cast<std::size_t>(compute->result)];
+    const DType dtype = program_.dtype_of(compute->result);
     if (dtype != f32 && dtype != f64) continue;
     const auto varies = [&](const Arg& arg) { return !arg.constant && std::find(made.begin(), made.end(), arg.value) != made.end(); };
-    if (compute->op == Op::divide && !varies(compute->args[1])) continue;               // emit_divide.cpp
+    if (compute->op == Op::divide && !varies(compute->args[1])) continue;               // quotients.cpp
     const DividerUse own = divider_use(compute->op, dtype == f64);
     use.roots += own.roots, use.quotients += own.quotients;
     is_f64 |= own != DividerUse() && dtype == f64;
@@ -47,11 +48,11 @@ std::vector<KernelEmitter::Estimated> KernelEmitter::find_estimated(const Loop& 
   return roots;
 }
 
-Value* KernelEmitter::by_estimates(Op op, const std::vector<Value*>& operands) {
+Value* Quotients::by_estimates(Op op, const std::vector<Value*>& operands) {
   return op == Op::sqrt ? root_by_estimate(operands[0]) : quotient_by_estimate(operands[0], operands[1]);
 }
 
-Value* KernelEmitter::root_by_estimate(Value* number) {
+Value* Quotients::root_by_estimate(Value* number) {
   const Lane x{number, &b_};
   const bool is_f32 = x.bits() == 32;
   const auto least = is_f32 ? std::bit_cast<std::uint32_t>(0x1p-80f) : std::bit_cast<std::uint64_t>(0x1p-900);
@@ -64,7 +65,7 @@ Value* KernelEmitter::root_by_estimate(Value* number) {
 
 // Of f64. Sizes less 2^-500 are small numbers if they are in the range: the larger one decides. A unit more, and divisors all of whose bits
 // are set have none.
-Value* KernelEmitter::quotient_by_estimate(Value* dividend, Value* divisor) {
+Value* Quotients::quotient_by_estimate(Value* dividend, Value* divisor) {
   const Lane a{dividend, &b_}, b{divisor, &b_};
   constexpr auto least = std::bit_cast<std::uint64_t>(0x1p-500), most = std::bit_cast<std::uint64_t>(0x1p500), mantissa = (std::uint64_t{1} << 52) - 1;
   auto* integers = dividend->getType()->getWithNewType(b_.getInt64Ty());

@@ -1,15 +1,14 @@
-// What a vector loop reads and writes: addresses made before it, loads and stores of sixteen elements in it.
-#include <llvm/IR/Intrinsics.h>
+#include "lane_memory.h"
 
-#include "emit_kernel.h"
+#include <llvm/IR/Intrinsics.h>
 
 namespace weft {
 
 using llvm::Value;
 
 // The address without the lane axis' own term, made before the loop.
-LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(number_of_buffer)];
+LaneAccess LaneMemory::lane_access(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
+  const Buffer& buffer = program_.buffer(number_of_buffer);
   LaneAccess access;
   if (const auto held = held_rows_.find(number_of_buffer); held != held_rows_.end()) {
     access.cells = &held->second;
@@ -29,7 +28,7 @@ LaneAccess KernelEmitter::lane_access(int number_of_buffer, const std::vector<Su
 }
 
 // The element of lane 0 in the vector step of this number, where the step of memory is known.
-Value* KernelEmitter::lane_address(const LaneAccess& access, DType dtype, Value* index, int step) {
+Value* LaneMemory::lane_address(const LaneAccess& access, DType dtype, Value* index, int step) {
   const Index apart = step_of(access.lane);
   llvm::Type* element = memory_type(context_, dtype, 1);
   Value* from = apart == 1 ? index : apart == -1 ? b_.CreateNeg(index) : b_.CreateMul(index, number(apart));
@@ -37,24 +36,24 @@ Value* KernelEmitter::lane_address(const LaneAccess& access, DType dtype, Value*
 }
 
 // The first in memory of the elements of a vector step: the last lane if they run backwards.
-Value* KernelEmitter::lowest_address(const LaneAccess& access, DType dtype, Value* index, int step) {
+Value* LaneMemory::lowest_address(const LaneAccess& access, DType dtype, Value* index, int step) {
   Value* first = lane_address(access, dtype, index, step);
   const Index apart = step_of(access.lane);
   return apart > 0 ? first : b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), first, static_cast<std::uint64_t>((lane_count - 1) * apart));
 }
 
-Value* KernelEmitter::any_address(const LaneAccess& access, Value* index, int step) {
+Value* LaneMemory::any_address(const LaneAccess& access, Value* index, int step) {
   return b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateAdd(index, number(step * lane_count)), access.lane_stride));
 }
 
 // Byte offsets of sixteen elements.
-Value* KernelEmitter::lane_offsets(const LaneAccess& access, Value* index, int step) {
+Value* LaneMemory::lane_offsets(const LaneAccess& access, Value* index, int step) {
   Value* lanes = b_.CreateAdd(b_.CreateVectorSplat(lane_count, b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
   return b_.CreateMul(lanes, b_.CreateVectorSplat(lane_count, access.lane_stride));
 }
 
 // Sixteen elements from number `first` on, counted modulo the period: all of them are there.
-Value* KernelEmitter::repeated_load(const LaneAccess& access, DType dtype, Value* first) {
+Value* LaneMemory::repeated_load(const LaneAccess& access, DType dtype, Value* first) {
   std::vector<llvm::Constant*> numbers;
   for (Index k = 0; k < lane_count; ++k) numbers.push_back(b_.getInt64(static_cast<std::uint64_t>(k % access.period)));
   Value* number_in_period = b_.CreateAdd(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(lane_count, b_.CreateURem(first, number(access.period))));
@@ -67,13 +66,13 @@ Value* KernelEmitter::repeated_load(const LaneAccess& access, DType dtype, Value
 }
 
 // The vector of a row in registers that an index, which is known, and a step name.
-llvm::AllocaInst* KernelEmitter::held_cell(const LaneAccess& access, Value* index, int step) {
+llvm::AllocaInst* LaneMemory::held_cell(const LaneAccess& access, Value* index, int step) {
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(index);
   WEFT_ASSERT(known, "a row in registers at an index that is not known");
   return access.cells->at(static_cast<std::size_t>(known->getSExtValue() / lane_count + step));
 }
 
-Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {
+Value* LaneMemory::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {
   if (access.cells) return b_.CreateLoad(register_type(context_, dtype, lane_count), held_cell(access, index, step));
   if (access.own) mask = nullptr;
   const llvm::Align align(size_of(dtype));
@@ -98,7 +97,7 @@ Value* KernelEmitter::lane_load(const LaneAccess& access, DType dtype, Value* in
   return from_memory(b_.CreateMaskedGather(type, at, align, mask ? mask : all, llvm::Constant::getNullValue(type)), dtype);
 }
 
-void KernelEmitter::lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value) {
+void LaneMemory::lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value) {
   if (access.cells) {
     b_.CreateStore(value, held_cell(access, index, step));
     return;
@@ -121,49 +120,6 @@ void KernelEmitter::lane_store(const LaneAccess& access, DType dtype, Value* ind
     Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
     b_.CreateMaskedScatter(value, at, align, mask ? mask : all);
   }
-}
-
-// Before a vector loop: the addresses of its items.
-void KernelEmitter::open_accesses(const Loop& loop) {
-  const int axis = loop.var.axis;
-  accesses_.clear();
-  spread_.clear();
-  divisors_.clear();
-  bool past_caches = copies_.taken_past_caches;
-  for (const Item& item : loop.body) {
-    if (auto* load = std::get_if<Load>(&item)) {
-      const Place place = program_.buffers[static_cast<std::size_t>(load->buffer)].place;
-      if (place != Place::index && !load->guarded) {
-        accesses_[&item] = lane_access(load->buffer, load->at, axis);
-        fetch_next(*load, accesses_[&item]);
-        fetch_source(*load, axis, accesses_[&item]);
-      }
-      if (load->guarded) base_of(load->buffer);
-    } else if (auto* others = std::get_if<Others>(&item)) {
-      open_others(*others, axis);
-    } else if (auto* store = std::get_if<Store>(&item)) {
-      LaneAccess access = lane_access(store->buffer, store->at, axis);
-      if (copies_.tiled_by >= 0 && lies_across(item, copies_.tiled_by, axis) == 1) {
-        access.stream = is_joined(*store, loop) ? streams_joined(*store, copies_.tiled_by, axis) : streams(*store, copies_.tiled_by, static_cast<int>(jam_.size()));
-      } else {
-        access.stream = streams(*store, axis);
-        past_caches |= access.stream;
-      }
-      accesses_[&item] = access;
-    } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
-      const Fold& fold = program_.folds[static_cast<std::size_t>(accumulate->fold)];
-      if (fold.axis == axis) continue;
-      const FoldState& state = folds_[static_cast<std::size_t>(accumulate->fold)];
-      std::vector<Subscript> at;
-      for (int row_axis : fold.row_axes) at.push_back({row_axis, 0, 1, -1});
-      LaneAccess access = lane_access(fold.row, at, axis);
-      Value* slot = b_.CreateMul(b_.CreateMul(fold_slot(fold, state), state.elements), number(static_cast<Index>(size_of(fold.dtype))));
-      access.base = b_.CreateGEP(b_.getInt8Ty(), access.base, slot);
-      access.own = false;                       // the next slot follows
-      accesses_[&item] = access;
-    }
-  }
-  if (past_caches || folds_from_memory(loop)) fetch_ahead(loop);
 }
 
 }  // namespace weft

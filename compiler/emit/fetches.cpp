@@ -1,9 +1,6 @@
-// What vector loops fetch ahead of their reading: the next row or block of rows, and what lies ahead of loops that store past the caches.
+#include "fetches.h"
+
 #include <algorithm>
-
-#include <llvm/IR/Intrinsics.h>
-
-#include "emit_kernel.h"
 
 namespace weft {
 
@@ -21,7 +18,7 @@ static bool follows(const Load& load, int axis) {
 
 // What the load of a vector fetches, whose first element lies there. The last vector of a row may be less than whole: without its lines each
 // row would begin with a wait for the end of the one before. Logsumexp of rows of 600 floats, in blocks: .44 ns an element, with them .23 (Zen 4).
-void KernelEmitter::fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step) {
+void Fetches::fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step) {
   const Index apart = step_of(access.lane);
   if (access.source) fetch_lines(access.source, b_.CreateMul(b_.CreateAdd(index, number(step * lane_count)), access.source_stride), 1, false);
   if (access.next_row && apart > 0 && (access.next_steps >> step & 1u) != 0) fetch_lines(first, access.next_row, lane_count * apart * static_cast<Index>(size_of(dtype)), access.next_is_near);
@@ -39,7 +36,7 @@ static Index lead_along(const Load& load, const Load& other, int axis) {
   return 0;
 }
 
-void KernelEmitter::find_accesses() {
+void Fetches::find_accesses() {
   readers_.assign(program_.buffers.size(), {});
   is_written_.assign(program_.buffers.size(), false);
   find_accesses(program_.root);
@@ -53,7 +50,7 @@ void KernelEmitter::find_accesses() {
   }
 }
 
-void KernelEmitter::find_accesses(const Loop& loop) {
+void Fetches::find_accesses(const Loop& loop) {
   for (const Item& item : loop.body) {
     if (const auto* inner = std::get_if<Loop>(&item)) find_accesses(*inner);
     if (const auto* store = std::get_if<Store>(&item)) is_written_[static_cast<std::size_t>(store->buffer)] = true;
@@ -67,11 +64,11 @@ void KernelEmitter::find_accesses(const Loop& loop) {
 // loops share them by their length; where their vectors differ in number, the longest fetches all. Softmax of 8192 rows of 1024
 // floats: .58 ns an element if its first loop fetches, which only compares, .35 if the second does; layer norm: .31 if the last of
 // its three loops does, .27 if all do (Emerald Rapids).
-void KernelEmitter::share_next_row(std::vector<Reader>& readers) const {
+void Fetches::share_next_row(std::vector<Reader>& readers) const {
   const auto longest = longest_of(readers);
   if (longest == readers.end()) return;
-  const int steps = steps_of(*longest->loop);
-  if (std::any_of(readers.begin(), readers.end(), [&](const Reader& reader) { return steps_of(*reader.loop) != steps; })) {
+  const int steps = interleave(*longest->loop);
+  if (std::any_of(readers.begin(), readers.end(), [&](const Reader& reader) { return interleave(*reader.loop) != steps; })) {
     longest->next_steps = ~0u;
     return;
   }
@@ -90,14 +87,14 @@ void KernelEmitter::share_next_row(std::vector<Reader>& readers) const {
 // own fetching stops at its end. Of blocks the second loop fetches the next one: while it computes, memory would be idle. Of an array
 // that the caches do not hold, that is too late: its first loop fetches the block after the next one into the second level. 100,000
 // rows of 64 floats, dot products and a sum of all rows: 0.138 -> 0.087 ns an element; 50,000, which the caches hold, would take 12 % longer (Zen 5).
-Index KernelEmitter::units_ahead(const std::vector<Reader>& readers, const Reader& reader) const {
+Index Fetches::units_ahead(const std::vector<Reader>& readers, const Reader& reader) const {
   const LoopVar& root = program_.root.var;
   if (!root.splits()) return reader.next_steps != 0;
   if (readers.size() > 1 && &reader == &readers[1]) return 1;
   return &reader == &readers[0] && bytes_of_array(*reader.load) > machine_.third_level_bytes ? 2 : 0;
 }
 
-void KernelEmitter::fetch_next(const Load& load, LaneAccess& access) {
+void Fetches::fetch_next(const Load& load, LaneAccess& access) {
   const auto k = static_cast<std::size_t>(load.buffer);
   const Buffer& buffer = program_.buffers[k];
   const LoopVar& root = program_.root.var;
@@ -120,7 +117,7 @@ void KernelEmitter::fetch_next(const Load& load, LaneAccess& access) {
 // While a long body runs over sixteen rows that were transposed from an array which lies across them, memory would be idle: the body fetches
 // the next sixteen, a line for each of their elements, so that each row fetches one of the lines for a vector. sigmoid(x) * tanh(y) with x
 // across, 768 x 1024 floats: 10 to 20 % less; softmax with its bodies of 23 instructions 6 % more (Emerald Rapids).
-void KernelEmitter::fetch_source(const Load& load, int lanes, LaneAccess& access) {
+void Fetches::fetch_source(const Load& load, int lanes, LaneAccess& access) {
   const auto k = static_cast<std::size_t>(load.buffer);
   const auto& [source, at] = program_.buffers[k].source;
   if (source < 0) return;
@@ -135,36 +132,36 @@ void KernelEmitter::fetch_source(const Load& load, int lanes, LaneAccess& access
 }
 
 // Of what the load reads for an element of the root.
-double KernelEmitter::bytes_of_row(const Load& load) const {
-  double bytes = static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(load.buffer)].dtype));
+double Fetches::bytes_of_row(const Load& load) const {
+  double bytes = static_cast<double>(size_of(program_.buffer(load.buffer).dtype));
   for (const Subscript& s : load.at)
-    if (s.axis >= 0 && s.axis != program_.root.var.axis) bytes *= static_cast<double>(program_.axes[static_cast<std::size_t>(s.axis)].hint);
+    if (s.axis >= 0 && s.axis != program_.root.var.axis) bytes *= static_cast<double>(program_.axis(s.axis).hint);
   return bytes;
 }
 
-double KernelEmitter::bytes_of_array(const Load& load) const {
+double Fetches::bytes_of_array(const Load& load) const {
   const int root = program_.root.var.axis;
-  return bytes_of_row(load) * (follows(load, root) ? static_cast<double>(program_.axes[static_cast<std::size_t>(root)].hint) : 1);
+  return bytes_of_row(load) * (follows(load, root) ? static_cast<double>(program_.axis(root).hint) : 1);
 }
 
 // Whether what is in use and what comes next are no more than loops may keep of the first level: softmax of rows of 1024 floats, whose results
 // are a third such row, takes 5 % less, and blocks of 64 rows of 64 floats, which are only read, 12 % (Zen 5).
-bool KernelEmitter::next_stays_near(double bytes) const {
+bool Fetches::next_stays_near(double bytes) const {
   return (program_.root.var.splits() ? 1 : 3) * bytes <= static_cast<double>(first_level_share);
 }
 
 // Whether the loop reads memory that it did not read for the element of the root before: that is in a cache.
-bool KernelEmitter::reads_on(const Loop& loop, const Load& load) const {
+bool Fetches::reads_on(const Loop& loop, const Load& load) const {
   const int root = program_.root.var.axis;
-  return program_.buffers[static_cast<std::size_t>(load.buffer)].place != Place::row && (follows(load, root) || loop.var.axis == root);
+  return program_.buffer(load.buffer).place != Place::row && (follows(load, root) || loop.var.axis == root);
 }
 
 // Whether the loop does nothing but fold long rows that no other loop reads, of so much memory that the processor's own fetching falls behind. Sums
 // of (x - y)^2 over 8192 x 1024 floats: .24 ns an element, fetched ahead .17; row sums of as many doubles .24 and .17; means of rows of 48
 // floats 7 % more (Zen 4).
-bool KernelEmitter::folds_from_memory(const Loop& loop) const {
+bool Fetches::folds_from_memory(const Loop& loop) const {
   if (loop.folds.empty()) return false;
-  const Index extent = program_.axes[static_cast<std::size_t>(loop.var.axis)].hint;
+  const Index extent = program_.axis(loop.var.axis).hint;
   double bytes = 0;
   for (const Item& item : loop.body) {
     if (std::holds_alternative<Store>(item)) return false;
@@ -175,13 +172,6 @@ bool KernelEmitter::folds_from_memory(const Loop& loop) const {
     bytes += bytes_of_array(*load);
   }
   return bytes > machine_.fetch_bytes;
-}
-
-// Beside stores past the caches, and in large folds, the processor's own fetching of what is read falls behind.
-void KernelEmitter::fetch_ahead(const Loop& loop) {
-  for (const Item& item : loop.body)
-    if (auto* load = std::get_if<Load>(&item); load && reads_on(loop, *load))
-      if (auto found = accesses_.find(&item); found != accesses_.end() && !found->second.next_row) found->second.next_row = number(bytes_ahead);
 }
 
 }  // namespace weft

@@ -7,12 +7,14 @@
 // in [+0, 1], such as those of softmax, that is one instruction a vector instead of three.
 //
 // By a power of two it is a y, which is exact where the quotient is; and with Options::fast_math for any b of which y is a normal number.
+#include "quotients.h"
+
 #include <bit>
 
 #include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/Intrinsics.h>
 
 #include "emit_half.h"
-#include "emit_kernel.h"
 #include "llvm_lane.h"
 
 namespace weft {
@@ -46,10 +48,10 @@ Value* any_outside(llvm::IRBuilderBase& b, Value* numbers, Value* limit, bool be
 
 }  // namespace
 
-const InvariantDivisor& KernelEmitter::invariant_divisor(const Arg& divisor) {
+const InvariantDivisor& Quotients::invariant_divisor(const Arg& divisor) {
   InvariantDivisor& d = divisors_[divisor.constant ? to_text(*divisor.constant) + to_text(divisor.constant->dtype()) : std::to_string(divisor.value)];
   if (d.divisor) return d;
-  const DType dtype = computed_in(dtype_of_arg(divisor));
+  const DType dtype = computed_in(program_.dtype_of(divisor));
   llvm::IRBuilder<> before(before_lanes_);
   Value* b = scalar(divisor);
   Value* y = before.CreateFDiv(constant_value(context_, Scalar::of(dtype, 1.0), 1), b);
@@ -76,7 +78,7 @@ const InvariantDivisor& KernelEmitter::invariant_divisor(const Arg& divisor) {
 }
 
 // Which dividends, or the least or most of several, the fast quotient is not exact of; all where the divisor is out of range. NaN passes as `unit`.
-Value* KernelEmitter::outside(Value* dividend, const InvariantDivisor& d, bool unit) {
+Value* Quotients::outside(Value* dividend, const InvariantDivisor& d, bool unit) {
   const unsigned register_bits = 8 * static_cast<unsigned>(register_bytes());
   if (unit) return any_outside(b_, b_.CreateBitCast(dividend, dividend->getType()->getWithNewType(d.least->getType()->getScalarType())), d.least, true, register_bits);
   Value* size = bits_of_size(b_, dividend);
@@ -93,8 +95,8 @@ static llvm::Constant* exact_reciprocal(Value* divisor) {
 }
 
 // unit: the dividend is in [+0, 1] or NaN.
-Value* KernelEmitter::divide_by_invariant(Value* dividend, const Arg& divisor, bool unit) {
-  const auto rounded = [&](Value* quotient) { return is_half(dtype_of_arg(divisor)) ? round_to_half(b_, quotient, dtype_of_arg(divisor)) : quotient; };
+Value* Quotients::divide_by_invariant(Value* dividend, const Arg& divisor, bool unit) {
+  const auto rounded = [&](Value* quotient) { return is_half(program_.dtype_of(divisor)) ? round_to_half(b_, quotient, program_.dtype_of(divisor)) : quotient; };
   if (llvm::Constant* reciprocal = exact_reciprocal(scalar(divisor)))
     return rounded(b_.CreateFMul(dividend, llvm::ConstantVector::getSplat(llvm::cast<llvm::FixedVectorType>(dividend->getType())->getElementCount(), reciprocal)));
   const InvariantDivisor& d = invariant_divisor(divisor);

@@ -1,0 +1,57 @@
+// What a vector loop reads and writes: addresses made before it.
+#include "emit_kernel.h"
+
+namespace weft {
+
+using llvm::Value;
+
+// Beside stores past the caches, and in large folds, the processor's own fetching of what is read falls behind.
+void KernelEmitter::fetch_ahead(const Loop& loop) {
+  for (const Item& item : loop.body)
+    if (auto* load = std::get_if<Load>(&item); load && reads_on(loop, *load))
+      if (auto found = accesses_.find(&item); found != accesses_.end() && !found->second.next_row) found->second.next_row = number(bytes_ahead);
+}
+
+// Before a vector loop: the addresses of its items.
+void KernelEmitter::open_accesses(const Loop& loop) {
+  const int axis = loop.var.axis;
+  accesses_.clear();
+  forget_invariants();
+  bool past_caches = copies_.taken_past_caches;
+  for (const Item& item : loop.body) {
+    if (auto* load = std::get_if<Load>(&item)) {
+      const Place place = program_.buffer(load->buffer).place;
+      if (place != Place::index && !load->guarded) {
+        accesses_[&item] = lane_access(load->buffer, load->at, axis);
+        fetch_next(*load, accesses_[&item]);
+        fetch_source(*load, axis, accesses_[&item]);
+      }
+      if (load->guarded) base_of(load->buffer);
+    } else if (auto* others = std::get_if<Others>(&item)) {
+      open_others(*others, axis);
+    } else if (auto* store = std::get_if<Store>(&item)) {
+      LaneAccess access = lane_access(store->buffer, store->at, axis);
+      if (copies_.tiled_by >= 0 && lies_across(item, copies_.tiled_by, axis) == 1) {
+        access.stream = is_joined(*store, loop) ? streams_joined(*store, copies_.tiled_by, axis) : streams(*store, copies_.tiled_by, static_cast<int>(jam_.size()));
+      } else {
+        access.stream = streams(*store, axis);
+        past_caches |= access.stream;
+      }
+      accesses_[&item] = access;
+    } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+      const Fold& fold = program_.fold(accumulate->fold);
+      if (fold.axis == axis) continue;
+      const FoldState& state = folds_[static_cast<std::size_t>(accumulate->fold)];
+      std::vector<Subscript> at;
+      for (int row_axis : fold.row_axes) at.push_back({row_axis, 0, 1, -1});
+      LaneAccess access = lane_access(fold.row, at, axis);
+      Value* slot = b_.CreateMul(b_.CreateMul(fold_slot(fold, state), state.elements), number(static_cast<Index>(size_of(fold.dtype))));
+      access.base = b_.CreateGEP(b_.getInt8Ty(), access.base, slot);
+      access.own = false;                       // the next slot follows
+      accesses_[&item] = access;
+    }
+  }
+  if (past_caches || folds_from_memory(loop)) fetch_ahead(loop);
+}
+
+}  // namespace weft

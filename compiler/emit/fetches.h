@@ -1,0 +1,40 @@
+// What vector loops fetch ahead of their reading: the next row or block of rows, and what lies ahead of loops that store past the caches.
+#pragma once
+#include "addresses.h"
+#include "schedule/machine.h"
+
+namespace weft {
+
+class Fetches : protected Addresses {
+ protected:
+  Fetches(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes, const Machine& machine)
+      : Addresses(module, program, classes, plan, lanes), machine_(machine) {}
+
+  void find_accesses();                         // of the program: before any is emitted
+  bool is_written(int buffer) const { return is_written_[static_cast<std::size_t>(buffer)]; }
+  void fetch_next(const Load& load, LaneAccess& access);
+  void fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step);
+  void fetch_source(const Load& load, int lanes, LaneAccess& access);
+  bool reads_on(const Loop& loop, const Load& load) const;
+  bool folds_from_memory(const Loop& loop) const;
+
+  const Machine machine_;
+
+ private:
+  struct Reader {                               // a load and the loop that it is in
+    const Load* load;
+    const Loop* loop;
+    unsigned next_steps = 0;                    // which of its vectors side by side fetch the next row, a bit for each
+  };
+  void find_accesses(const Loop& loop);
+  void share_next_row(std::vector<Reader>& readers) const;
+  Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;
+  double bytes_of_row(const Load& load) const;
+  double bytes_of_array(const Load& load) const;
+  bool next_stays_near(double bytes) const;
+
+  std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
+  std::vector<bool> is_written_;                // by buffer
+};
+
+}  // namespace weft
