@@ -122,7 +122,7 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Loop& loop, const Com
       for (std::size_t step = first; step < first + together; ++step) parts.push_back(operands[step][k]);
       wide.push_back(llvm::concatenateVectors(b_, parts));
     }
-    Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1], compute.first.unit) : below ? emit_exp_of_nonpositive(b_, wide[0], result) : estimates ? by_estimates(compute.op, wide) : emit_or_call(compute.op, wide, dtypes, result);
+    Value* all = by_invariant ? divide_by_invariant(wide[0], compute.args[1], compute.first) : below ? emit_exp_of_nonpositive(b_, wide[0], result) : estimates ? by_estimates(compute.op, wide) : emit_or_call(compute.op, wide, dtypes, result);
     for (unsigned part = 0; part < together; ++part)
       made.push_back(together == 1 ? all : b_.CreateShuffleVector(all, llvm::createSequentialMask(part * lane_count, lane_count, 0)));
   }

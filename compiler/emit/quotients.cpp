@@ -4,7 +4,8 @@
 // q + (a - q b) y with the remainder exact by fma. As the first is within one unit in the last place, by Markstein's theorem the
 // second is the correctly rounded quotient: the same bits as the divider. It needs remainders and quotients that do not underflow or
 // overflow: |b| in [2^-30, 2^30] and |a| in [2^-90, 2^90]. Where one lane is outside, all go to the divider. Of dividends that are known to be
-// in [+0, 1], such as those of softmax, that is one instruction a vector instead of three.
+// in [+0, 1], such as those of softmax, that is one instruction a vector instead of three; of whole numbers by a positive constant, such as pixels by
+// 255, nothing is asked. (0 is outside otherwise, for -0 is the quotient of one of them.)
 //
 // By a power of two it is a y, which is exact where the quotient is; and with Options::fast_math for any b of which y is a normal number.
 #include "quotients.h"
@@ -94,8 +95,12 @@ static llvm::Constant* exact_reciprocal(Value* divisor) {
   return known->getValueAPF().getExactInverse(&reciprocal) ? llvm::ConstantFP::get(divisor->getType(), reciprocal) : nullptr;
 }
 
-// unit: the dividend is in [+0, 1] or NaN.
-Value* Quotients::divide_by_invariant(Value* dividend, const Arg& divisor, bool unit) {
+// Whole numbers are +0 or at least 1, and below 2^90.
+bool Quotients::is_always_inside(const Bounds& dividend, const Arg& divisor) const {
+  return dividend.whole_bits > 0 && divisor.constant && divisor.constant->real() >= 0x1p-30 && divisor.constant->real() < 0x1p30;
+}
+
+Value* Quotients::divide_by_invariant(Value* dividend, const Arg& divisor, const Bounds& bounds) {
   const auto rounded = [&](Value* quotient) { return is_half(program_.dtype_of(divisor)) ? round_to_half(b_, quotient, program_.dtype_of(divisor)) : quotient; };
   if (llvm::Constant* reciprocal = exact_reciprocal(scalar(divisor)))
     return rounded(b_.CreateFMul(dividend, llvm::ConstantVector::getSplat(llvm::cast<llvm::FixedVectorType>(dividend->getType())->getElementCount(), reciprocal)));
@@ -111,7 +116,8 @@ Value* Quotients::divide_by_invariant(Value* dividend, const Arg& divisor, bool 
     quotient = rare(LaneMask{wide(d.refused), &b_}, a * y, [&] { return a / b; }).value;
   } else {
     const Lane q = fma(a, y, a * Lane{wide(d.reciprocal_low), &b_}), exact = fma(fma(-q, b, a), y, q);
-    RareBlock block(LaneMask{outside(dividend, d, unit), &b_});
+    if (is_always_inside(bounds, divisor)) return rounded(exact.value);
+    RareBlock block(LaneMask{outside(dividend, d, bounds.unit), &b_});
     const Lane divided = a / b;
     block.leave();
     quotient = block.join(exact, divided).value;

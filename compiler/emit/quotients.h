@@ -14,7 +14,7 @@ class Quotients : protected Values {
     spread_.clear();
     divisors_.clear();
   }
-  Value* divide_by_invariant(Value* dividend, const Arg& divisor, bool unit);
+  Value* divide_by_invariant(Value* dividend, const Arg& divisor, const Bounds& bounds);      // of the dividend
 
   struct Estimated {
     const Compute* compute;
@@ -29,6 +29,7 @@ class Quotients : protected Values {
 
  private:
   const InvariantDivisor& invariant_divisor(const Arg& divisor);
+  bool is_always_inside(const Bounds& dividend, const Arg& divisor) const;
   Value* outside(Value* dividend, const InvariantDivisor& d, bool unit);
   Value* root_by_estimate(Value* number);
   Value* quotient_by_estimate(Value* dividend, Value* divisor);

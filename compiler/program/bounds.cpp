@@ -1,11 +1,16 @@
 #include "bounds.h"
 
+#include <algorithm>
+#include <cmath>
 #include <variant>
+
+#include "vecmath/half.h"
 
 namespace weft {
 namespace {
 
 constexpr int deepest = 6;
+constexpr int most_bits = 89;           // rounded up, they are below what quotients.cpp asks
 
 bool is_copied_maximum(const Node& node) {
   return node.kind == Kind::apply && node.mode == Mode::accumulate && node.accumulator == AccumulatorId::max && node.op == Op::copy;
@@ -31,16 +36,18 @@ class Signs {
     const Node& node = graph_.node(id);
     if (!is_floating(node.dtype)) return {};
     if (node.kind == Kind::constant) return of_constant(node);
-    if (node.kind != Kind::apply || node.mode != Mode::broadcast || depth == deepest) return {};
+    if (node.kind != Kind::apply || depth == deepest) return {};
+    if (node.mode != Mode::broadcast) return of_sum(node, id, depth);
     const auto operand = [&](int k) { return of(graph_.operand(id, k), depth + 1); };
     switch (node.op) {
       case Op::abs: case Op::square: case Op::cosh: case Op::softplus: return {true, false, false};
       case Op::sigmoid: return {true, false, true};
       case Op::exp: case Op::exp2: return {true, false, operand(0).nonpositive};
       case Op::copy: return operand(0);
+      case Op::cast: return of_cast(graph_.node(graph_.operand(id, 0)).dtype, node.dtype);
       case Op::negative: return turned(operand(0));
       case Op::add: return both(operand(0), operand(1));
-      case Op::subtract: return subtracts_maximum(graph_, id) ? Bounds{false, true, false} : both(operand(0), turned(operand(1)));
+      case Op::subtract: return subtracts_maximum(graph_, id) ? Bounds{false, true, false} : difference(operand(0), operand(1));
       case Op::multiply:
         if (graph_.operand(id, 0) == graph_.operand(id, 1) && graph_.map(id, 0) == graph_.map(id, 1)) return {true, false, false};
         return product(operand(0), operand(1));
@@ -56,10 +63,28 @@ class Signs {
   }
   static Bounds of_constant(const Node& node) {
     const auto* scalar = std::get_if<Scalar>(&node.payload);
-    return scalar ? Bounds{scalar->real() >= 0, scalar->real() <= 0, false} : Bounds{};
+    if (!scalar) return {};
+    const double value = scalar->real();
+    const bool is_whole = std::abs(value) < 0x1p32 && value == std::floor(value) && !(value == 0 && std::signbit(value)) && !is_half(node.dtype);
+    return {value >= 0, value <= 0, false, is_whole ? 32 : 0};
   }
+  static Bounds of_cast(DType from, DType to) {
+    return is_floating(from) || is_half(to) ? Bounds{} : Bounds{is_unsigned_integer(from) || from == DType::bool_, false, from == DType::bool_, 8 * static_cast<int>(size_of(from))};
+  }
+  // No array has more than 2^63 elements.
+  Bounds of_sum(const Node& node, NodeId id, int depth) const {
+    if (node.mode != Mode::accumulate || node.accumulator != AccumulatorId::sum || node.op != Op::copy) return {};
+    const Bounds each = of(graph_.operand(id, 0), depth + 1);
+    return {each.nonnegative, each.nonpositive, false, added(each.whole_bits, 1, 63)};
+  }
+  static int added(int a, int b, int more) { return a > 0 && b > 0 && std::max(a, b) + more <= most_bits ? std::max(a, b) + more : 0; }
   static Bounds turned(const Bounds& a) { return {a.nonpositive, a.nonnegative, false}; }
-  static Bounds both(const Bounds& a, const Bounds& b) { return {a.nonnegative && b.nonnegative, a.nonpositive && b.nonpositive, false}; }
+  static Bounds both(const Bounds& a, const Bounds& b) { return {a.nonnegative && b.nonnegative, a.nonpositive && b.nonpositive, false, added(a.whole_bits, b.whole_bits, 1)}; }
+  static Bounds difference(const Bounds& a, const Bounds& b) {
+    Bounds bounds = both(a, turned(b));
+    bounds.whole_bits = added(a.whole_bits, b.whole_bits, 1);
+    return bounds;
+  }
   static Bounds product(const Bounds& a, const Bounds& b) {
     return {(a.nonnegative && b.nonnegative) || (a.nonpositive && b.nonpositive), (a.nonnegative && b.nonpositive) || (a.nonpositive && b.nonnegative), false};
   }

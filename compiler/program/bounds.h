@@ -1,5 +1,5 @@
-// What the signs of operands say of a node's elements, for code that may then do less. Exponentials of differences from a maximum, as in softmax and
-// logsumexp, are at most 1; so are Gaussians.
+// What is known of a node's elements from what it is made of, for code that may then do less. Exponentials of differences from a maximum, as in softmax
+// and logsumexp, are at most 1; so are Gaussians. Pixels are whole numbers, and so are their sums.
 #pragma once
 #include <weft/graph.h>
 
@@ -10,6 +10,7 @@ struct Bounds {
   bool nonnegative = false;             // 0 or more, either zero
   bool nonpositive = false;             // 0 or less, either zero
   bool unit = false;                    // in [+0, 1]: never -0
+  int whole_bits = 0;                   // whole numbers below two to this power, never -0; 0: perhaps others
 };
 
 // Looks a few nodes deep: constant time.

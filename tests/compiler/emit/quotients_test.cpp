@@ -125,3 +125,37 @@ TEST_CASE("quotients by one divisor: zeros, infinities, NaN and subnormal number
     check_quotients<float>(f, divisor, x);
   }
 }
+
+TEST_CASE("quotients of whole numbers by a positive constant need no divider, zeros included") {
+  std::mt19937_64 random(9);
+  for (const DType from : {DType::bool_, DType::u8, DType::i16, DType::u16, DType::i32, DType::u64})
+    for (const DType to : {f32, f64}) {
+      std::vector<double> values{0, 1, 2, 127, 128, 254, 255};
+      if (from == DType::bool_) values = {0, 1};
+      if (from == DType::i16 || from == DType::i32) values.insert(values.end(), {-1, -2, -32768, 32767});
+      if (from == DType::i32) values.insert(values.end(), {-2147483648.0, 2147483647.0});
+      if (from == DType::u64) values.insert(values.end(), {0x1p53, 0x1p63, 18446744073709549568.0});
+      while (values.size() < 320) values.push_back(values[random() % values.size()]);
+      Graph g, as_given;
+      const Expr x = g.input("x", from, {"n"}), y = as_given.input("y", f64, {"n"});
+      const Array given = interpret({cast(y, from)}, {y}, {Array::from<double>(values, {320})})[0];
+      for (const double divisor : {255.0, 3.0, 0.1, 49.0, 1e-7, 1e-12, -7.0}) {
+        CAPTURE(from);
+        CAPTURE(to);
+        CAPTURE(divisor);
+        const Expr whole = cast(x, to);
+        const Function f = compile({whole / divisor, (whole + whole) / divisor, (whole - cast(x, to) * 0 - whole) / divisor}, {x}, {.threads = 1, .verify = true});
+        same_bits(f, {given});
+      }
+    }
+}
+
+TEST_CASE("code for pixels divided by a constant has no division; of other numbers it does") {
+  Graph g;
+  const Expr p = g.input("p", u8, {"n"}), x = g.input("x", f32, {"n"});
+  const auto divides = [](const Expr& result, const Expr& input) { return compile({result}, {input}, {.threads = 1}).llvm().find("fdiv") != std::string::npos; };
+  CHECK_FALSE(divides(cast(p, f32) / 255, p));
+  CHECK_FALSE(divides((cast(p, f32) + cast(p, f32) + 1) / 3, p));
+  CHECK(divides(x / 255, x));
+  CHECK(divides(cast(p, f32) / -255, p));
+}

@@ -9,10 +9,10 @@ using namespace weft;
 
 namespace {
 
-// "+" at least 0, "-" at most 0, "1" in [+0, 1]
+// "+" at least 0, "-" at most 0, "1" in [+0, 1], "w8" whole numbers below 2^8
 std::string text_of(const Graph& g, const Expr& x) {
   const Bounds b = bounds_of(g, x.id());
-  return std::string(b.nonnegative ? "+" : "") + (b.nonpositive ? "-" : "") + (b.unit ? "1" : "");
+  return std::string(b.nonnegative ? "+" : "") + (b.nonpositive ? "-" : "") + (b.unit ? "1" : "") + (b.whole_bits > 0 ? "w" + std::to_string(b.whole_bits) : "");
 }
 
 }  // namespace
@@ -33,6 +33,30 @@ TEST_CASE("what signs say") {
   CHECK(text_of(g, abs(x) - square(y)) == "");
   CHECK(text_of(g, -abs(x) * square(y)) == "-");
   CHECK(text_of(g, square(k)) == "");
+}
+
+TEST_CASE("what comes of integers is whole, and never -0") {
+  Graph g;
+  const Expr p = g.input("p", u8, {"n", "m"}), k = g.input("k", i32, {"n", "m"}), c = g.input("c", DType::bool_, {"n", "m"}), x = g.input("x", f32, {"n", "m"});
+  const Expr pixel = cast(p, f32), number = cast(k, f32);
+  CHECK(text_of(g, pixel) == "+w8");
+  CHECK(text_of(g, number) == "w32");
+  CHECK(text_of(g, cast(c, f64)) == "+1w8");
+  CHECK(text_of(g, cast(k, f16)) == "");
+  CHECK(text_of(g, cast(x, f64)) == "");
+  CHECK(text_of(g, pixel + pixel + number) == "w33");
+  CHECK(text_of(g, number - pixel) == "w33");
+  CHECK(text_of(g, -pixel) == "-");
+  CHECK(text_of(g, pixel * number) == "");
+  CHECK(text_of(g, pixel + x) == "");
+  CHECK(text_of(g, pixel + 3) == "+w33");
+  CHECK(text_of(g, pixel + 0.5) == "+");
+  CHECK(text_of(g, pixel - g.constant(-0.0f)) == "+");
+  CHECK(text_of(g, sum(pixel, {0})) == "+w71");
+  CHECK(text_of(g, sum(pixel, {0}) + sum(pixel + pixel, {0})) == "+w73");
+  CHECK(text_of(g, sum(number, {0})) == "");
+  CHECK(text_of(g, sum(sum(pixel, {0}))) == "+");
+  CHECK(text_of(g, max(pixel, {0})) == "");
 }
 
 // -1 / -0 is above 0: a divisor that is a square may be 0, that of abs(-1) * -0 is -0.
