@@ -29,6 +29,8 @@ struct LaneAccess {
   bool own = false;                     // memory of this loop's own, longer than its elements: moved in whole vectors, always
 };
 
+inline bool lies_by_steps(const LaneAccess& access) { return is_known(access.lane) && !is_dense(access.lane) && access.lane != StrideClass::zero; }
+
 struct Range {
   llvm::Value *begin, *end;
 };

@@ -250,8 +250,9 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   Value* rest = range.begin;
   const bool exact = !bytes && (!runs_in_leaves(loop) || fold_leaf % stride == 0) && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
   if (!bytes && !exact && shares_body(loop)) return emit_shared_body(loop, range, steps);
-  const bool past_caches = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& access) { return access.second.stream; });   // not with masks
-  const bool once = !exact && loop.weight > (masks && !past_caches ? twice_emitted : masked_only);
+  // Stores past the caches have no masks, and with a mask each element that lies a few from the last is moved by itself.
+  const bool unmasked = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& each) { return each.second.stream || lies_by_steps(each.second); });
+  const bool once = !exact && loop.weight > (masks && !unmasked ? twice_emitted : masked_only);
   if (!once && !bytes) {
     rest = exact ? range.end : b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
     load_repeated(loop, range.begin, steps);

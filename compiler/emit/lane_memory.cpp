@@ -79,10 +79,11 @@ Value* LaneMemory::lane_load(const LaneAccess& access, DType dtype, Value* index
   if (access.period > 0) return repeated_load(access, dtype, b_.CreateAdd(index, number(step * lane_count)));
   if (access.lane == StrideClass::zero) return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(memory_type(context_, dtype, 1), access.base, align)), dtype);
   llvm::Type* type = memory_type(context_, dtype, lane_count);
-  if (is_known(access.lane) && !mask) {
+  if (is_known(access.lane) && (!mask || (lies_by_steps(access) && !masks_by_branches(dtype)))) {
     Value* first = lane_address(access, dtype, index, step);
     fetch_beside(access, dtype, first, index, step);
-    return from_memory(access.column >= 0 ? load_column(dtype, first, step_of(access.lane), access.column) : load_steps(dtype, first, step_of(access.lane), lane_count), dtype);
+    const bool whole_rows = access.column >= 0 && !mask;
+    return from_memory(whole_rows ? load_column(dtype, first, step_of(access.lane), access.column) : load_steps(dtype, first, step_of(access.lane), lane_count, mask), dtype);
   }
   if (is_dense(access.lane)) {
     const bool backwards = access.lane == StrideClass::reversed;

@@ -27,7 +27,7 @@ class VectorMemory : protected CodeBuilder {
   void fetch_lines(Value* at, Value* distance, Index bytes, bool near);
 
   // vector_steps.cpp
-  Value* load_steps(DType dtype, Value* first, Index step, int count);
+  Value* load_steps(DType dtype, Value* first, Index step, int count, Value* mask = nullptr);
   std::vector<Value*> load_rows_apart(DType dtype, Value* first, Index apart, int count);
   Value* load_column(DType dtype, Value* at, Index count, Index column);
   void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches);
@@ -36,6 +36,7 @@ class VectorMemory : protected CodeBuilder {
 
  private:
   std::vector<Value*> load_rows(DType dtype, Value* first, int count);
+  bool picks_from_registers(DType dtype) const;
   Value* column_of_rows(const std::vector<Value*>& rows, int k);
 
   const std::string& target_features_;

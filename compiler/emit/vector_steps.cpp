@@ -1,10 +1,13 @@
 // Elements of a vector that lie a known step of a few elements apart. What lies between them is in the same lines of cache: whole
-// vectors are loaded, `step` of them for one, and their lanes picked; a gather would take each element by itself.
+// vectors are loaded, `step` of them for one, and their lanes picked; a gather would take each element by itself. Bytes and words are picked from whole
+// registers by one instruction where the processor has it.
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "emit_op.h"
 #include "vector_memory.h"
+#include "code/features.h"
 #include "schedule/cost_model.h"
 
 namespace weft {
@@ -15,18 +18,22 @@ namespace {
 
 // Lanes of a result: from which lane of a vector each comes, or -1 if not from this one.
 struct Picks {
-  Value* vector;
+  Value* vector = nullptr;
   std::vector<int> lanes;
 };
 
+int width_of(Value* vector) { return static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements()); }
+
+// Vectors that are longer than the result keep their length while they are shuffled: LLVM would take others apart.
 Picks merged(llvm::IRBuilderBase& builder, const Picks& a, const Picks& b) {
-  const int width = static_cast<int>(a.lanes.size());
+  const int width = width_of(a.vector);
   std::vector<int> order, own;
-  for (int lane = 0; lane < width; ++lane) {
-    const int first = a.lanes[static_cast<std::size_t>(lane)], second = b.lanes[static_cast<std::size_t>(lane)];
+  for (std::size_t lane = 0; lane < a.lanes.size(); ++lane) {
+    const int first = a.lanes[lane], second = b.lanes[lane];
     order.push_back(first >= 0 ? first : second >= 0 ? width + second : -1);
-    own.push_back(order.back() >= 0 ? lane : -1);
+    own.push_back(order.back() >= 0 ? static_cast<int>(lane) : -1);
   }
+  order.resize(static_cast<std::size_t>(width), -1);
   return {builder.CreateShuffleVector(a.vector, b.vector, order), own};
 }
 
@@ -34,27 +41,43 @@ Picks merged(llvm::IRBuilderBase& builder, const Picks& a, const Picks& b) {
 Value* gathered(llvm::IRBuilderBase& builder, std::vector<Picks> parts) {
   for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2))
     for (std::size_t k = 0; k < parts.size(); k += 2) parts[k / 2] = k + 1 < parts.size() ? merged(builder, parts[k], parts[k + 1]) : parts[k];
-  return parts[0].vector;
+  const auto& [all, lanes] = parts[0];
+  std::vector<int> as_they_are(static_cast<std::size_t>(width_of(all)));
+  std::iota(as_they_are.begin(), as_they_are.end(), 0);
+  return lanes == as_they_are ? all : builder.CreateShuffleVector(all, lanes);
 }
 
 }  // namespace
 
-// `count` elements from `first` on, in memory's type. No byte is read outside of what they span: the last vector ends with the last element.
-Value* VectorMemory::load_steps(DType dtype, Value* first, Index step, int count) {
-  const Index bytes = static_cast<Index>(size_of(dtype)), apart = std::abs(step), last = (count - 1) * (apart - 1);
-  auto* type = llvm::FixedVectorType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(count));
+// Elements of any two registers.
+bool VectorMemory::picks_from_registers(DType dtype) const {
+  return size_of(dtype) <= 2 && has_feature(target_features_, size_of(dtype) == 1 ? "+avx512vbmi" : "+avx512bw");
+}
+
+// `count` elements from `first` on, in memory's type. No byte is read outside of what they span: the last vector ends with the last element. With a mask
+// nothing but its elements is read, others are zero.
+Value* VectorMemory::load_steps(DType dtype, Value* first, Index step, int count, Value* mask) {
+  const Index bytes = static_cast<Index>(size_of(dtype)), apart = std::abs(step), span = (count - 1) * apart + 1;
+  Index width = count;
+  while (apart > 1 && picks_from_registers(dtype) && 2 * width <= span && 2 * width * bytes <= line_bytes) width *= 2;
+  auto* type = llvm::FixedVectorType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(width));
   Value* lowest = step < 0 ? b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<std::uint64_t>((count - 1) * step * bytes)) : first;
   std::vector<Picks> parts;
-  for (Index part = 0; part < apart; ++part) {
-    const Index start = std::min(part * count, last);
-    Picks picks{b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(b_.getInt8Ty(), lowest, static_cast<std::uint64_t>(start * bytes)), llvm::Align(size_of(dtype))), {}};
+  for (Index part = 0; part * width < span; ++part) {
+    const Index start = std::min(part * width, span - width);
+    Picks picks;
+    std::vector<int> wanted(static_cast<std::size_t>(width), count);            // by which lane; `count`: by none
     for (Index lane = 0; lane < count; ++lane) {
       const Index element = (step < 0 ? count - 1 - lane : lane) * apart;
-      picks.lanes.push_back(element / count == part ? static_cast<int>(element - start) : -1);
+      picks.lanes.push_back(element / width == part ? static_cast<int>(element - start) : -1);
+      if (picks.lanes.back() >= 0) wanted[static_cast<std::size_t>(element - start)] = static_cast<int>(lane);
     }
+    Value* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), lowest, static_cast<std::uint64_t>(start * bytes));
+    const llvm::Align align(size_of(dtype));
+    if (mask) picks.vector = b_.CreateMaskedLoad(type, at, align, b_.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), wanted), llvm::Constant::getNullValue(type));
+    else picks.vector = b_.CreateAlignedLoad(type, at, align);
     parts.push_back(std::move(picks));
   }
-  if (step == -1) return b_.CreateShuffleVector(parts[0].vector, parts[0].lanes);
   return gathered(b_, std::move(parts));
 }
 

@@ -35,6 +35,7 @@ constexpr GraphPass passes[] = {
     {"turn_scans", turn_scans, "scans over what is read backwards run backwards", is_scan},
     {"contract", contract, "multiply-add becomes fma, and sums add products unrounded, here and nowhere else"},
     {"split_folds", split_folds, "folds over several axes become folds over one axis each", is_fold},
+    {"unroll_folds", unroll_folds, "folds of folds over a few elements each become the ops that combine them", is_fold},
     {"read_through_windows", read_through_windows, "slices of what an update writes read its window", is_update},
     {"inline_windows", inline_windows, "cheap values that an update writes are made where it writes them", is_update},
     {"read_through_values", read_through_values, "slices of dear values that an update writes read these", is_update},

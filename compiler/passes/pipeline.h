@@ -27,6 +27,8 @@ Graph narrow_sums(const Graph& graph);          // narrow_sums.cpp
 // Every fold over several axes becomes folds over one axis each, the last first: the order that weft/accumulator.h defines.
 // Folded axes of extent 1 go.
 Graph split_folds(const Graph& graph);          // split_folds.cpp
+// Folds over a few elements of folds over a few elements, as of pooling and blocks of pixels, become the ops that combine these: one loop, in registers.
+Graph unroll_folds(const Graph& graph);         // unroll_folds.cpp
 // A slice of what an update writes from memory reads that memory itself, and zero beside it: stencils over a padded array need no such array.
 Graph read_through_windows(const Graph& graph); // inline_windows.cpp
 // .. and so does one of a value that is not made where the update writes it: it is an array of its own, and the update none.

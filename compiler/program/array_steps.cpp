@@ -17,14 +17,19 @@ StrideClass LoopChoices::class_of(const Buffer& buffer, std::size_t dim) const {
 // How far neighbours along the axis are apart.
 StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
   StrideClass found = StrideClass::zero;
-  for (std::size_t d = 0; d < at.size(); ++d)
-    if (at[d].axis == axis) found = at[d].period > 0 ? StrideClass::other : times(class_of(program_.buffer(number_of_buffer), d), at[d].step);
+  Index every = 1;                              // of rows without gaps
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    if (at[d].axis != axis) continue;
+    const StrideClass own = class_of(program_.buffer(number_of_buffer), d);
+    if (is_behind_rows(own)) every = at[d].step;
+    found = at[d].period > 0 ? StrideClass::other : is_behind_rows(own) ? own : times(own, at[d].step);
+  }
   if (!is_behind_rows(found)) return found;
   const Buffer& buffer = program_.buffer(number_of_buffer);
   const auto fastest = fastest_of(buffer), rows = found == StrideClass::stacked ? joined_of(buffer) : fastest;
   if (!fastest || !rows) return StrideClass::other;
   const Index few = std::min(buffer.extents[*fastest].constant(), longest_row + 1);
-  const Index row = rows == fastest ? few : few * std::min(buffer.extents[*rows].constant(), longest_row + 1);
+  const Index row = every * (rows == fastest ? few : few * std::min(buffer.extents[*rows].constant(), longest_row + 1));
   return row > 0 && row <= longest_row ? static_cast<StrideClass>(row) : StrideClass::other;
 }
 

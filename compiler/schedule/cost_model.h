@@ -95,6 +95,10 @@ inline constexpr int few_scalar_ops = 12;
 // The most ops that are made where an update writes their result (passes/inline_windows.cpp); and again there, if others read it too.
 inline constexpr int made_in_window = 24;
 inline constexpr int made_again_in_window = 8;
+// Folds of folds over so many elements each, of so many instructions in all, are written out: means of 2 x 2 floats, whose channels lie inside, 157 us
+// as loops, 78 so (1.6 M of them, Zen 5).
+inline constexpr Index most_unrolled = 4;
+inline constexpr int unrolled_instructions = 64;
 inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits for the one before: cumulative_sum(x * 0.5) along rows takes .78 ns an
                                                  // element, sixteen rows side by side in tiles .17, a copy .08 (Zen 4)
 inline constexpr double across_in_loads = 2.5, joined_in_loads = 2;

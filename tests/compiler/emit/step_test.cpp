@@ -115,6 +115,34 @@ TEST_CASE("thin folds of arrays with steps") {
     }
 }
 
+TEST_CASE("every second and fourth of rows of a few elements without gaps: pixels of a smaller picture") {
+  for (DType dtype : {u8, f16, i32, f32, f64})
+    for (int lanes : {8, 16})
+      for (Index channels : {2, 3, 4})
+        for (Index w : {3, 65, 131}) {
+          CAPTURE(to_text(dtype));
+          CAPTURE(lanes);
+          CAPTURE(channels);
+          CAPTURE(w);
+          Graph g;
+          const Expr x = g.input("x", dtype, {3, w, channels});
+          const Expr even = x.slice({Slice{}, Slice{{}, {}, 2}}), odd = x.slice({Slice{}, Slice{1, {}, 2}}), fourth = x.slice({Slice{}, Slice{{}, {}, 4}});
+          const Function f = compile({even, cast(odd, f32) + cast(even.slice({Slice{}, Slice{{}, -1}}), f32), sum(fourth, 1), permute_dims(even, {2, 0, 1}), odd.slice({Slice{}, Slice{}, 1})},
+                                     {x}, {.threads = 1, .lanes = lanes, .verify = true});
+          for (bool at_end : {false, true}) check_on(f, {guarded(counted(dtype, {3, w, channels}), at_end)});
+        }
+}
+
+TEST_CASE("long bodies that read elements by steps have a loop without masks") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 4});
+  Expr all = x.slice({Slice{}, 0});
+  for (Index k = 1; k < 24; ++k) all = all * 0.5f + x.slice({Slice{}, k % 4});
+  const Function f = compile({all}, {x}, {.threads = 1, .lanes = 16, .verify = true});
+  check_on(f, {counted(f32, {1000, 4})});
+  if (f.llvm().find("+avx512f") != std::string::npos) CHECK(f.llvm().find("masked.gather") == std::string::npos);
+}
+
 TEST_CASE("functions of bytes that lie apart are tables") {
   for (Index step : steps)
     for (Index n : {1, 300, 769, 1600}) {
