@@ -54,27 +54,37 @@ bool VectorMemory::picks_from_registers(DType dtype) const {
   return size_of(dtype) <= 2 && has_feature(target_features_, size_of(dtype) == 1 ? "+avx512vbmi" : "+avx512bw");
 }
 
-// `count` elements from `first` on, in memory's type. No byte is read outside of what they span: the last vector ends with the last element. With a mask
-// nothing but its elements is read, others are zero.
+// `count` elements from `first` on, in memory's type. No byte is read outside of what they span: the last vector ends with the last element. With a mask,
+// which has the first lanes, no byte outside of what these span; the other lanes are anything.
 Value* VectorMemory::load_steps(DType dtype, Value* first, Index step, int count, Value* mask) {
   const Index bytes = static_cast<Index>(size_of(dtype)), apart = std::abs(step), span = (count - 1) * apart + 1;
   Index width = count;
   while (apart > 1 && picks_from_registers(dtype) && 2 * width <= span && 2 * width * bytes <= line_bytes) width *= 2;
   auto* type = llvm::FixedVectorType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(width));
   Value* lowest = step < 0 ? b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<std::uint64_t>((count - 1) * step * bytes)) : first;
+  auto* place = b_.getIntNTy(width > lane_count ? 16 : 32);
+  Value* bound = nullptr;                       // of the elements in memory that are spanned: they are below it, or from it on
+  if (mask) {
+    Value* lanes = lanes_set(mask);
+    bound = step < 0 ? b_.CreateMul(b_.CreateSub(number(count), lanes), number(apart)) : b_.CreateSub(b_.CreateMul(lanes, number(apart)), number(apart - 1));
+    bound = b_.CreateVectorSplat(static_cast<unsigned>(width), b_.CreateTrunc(bound, place));
+  }
+  const auto is_spanned = [&](Index first_place, Index places) {
+    std::vector<llvm::Constant*> numbers;
+    for (Index k = first_place; k < first_place + places; ++k) numbers.push_back(llvm::ConstantInt::get(place, static_cast<std::uint64_t>(k)));
+    return b_.CreateICmp(step < 0 ? llvm::CmpInst::ICMP_SGE : llvm::CmpInst::ICMP_SLT, llvm::ConstantVector::get(numbers), bound);
+  };
   std::vector<Picks> parts;
   for (Index part = 0; part * width < span; ++part) {
     const Index start = std::min(part * width, span - width);
     Picks picks;
-    std::vector<int> wanted(static_cast<std::size_t>(width), count);            // by which lane; `count`: by none
     for (Index lane = 0; lane < count; ++lane) {
       const Index element = (step < 0 ? count - 1 - lane : lane) * apart;
       picks.lanes.push_back(element / width == part ? static_cast<int>(element - start) : -1);
-      if (picks.lanes.back() >= 0) wanted[static_cast<std::size_t>(element - start)] = static_cast<int>(lane);
     }
     Value* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), lowest, static_cast<std::uint64_t>(start * bytes));
     const llvm::Align align(size_of(dtype));
-    if (mask) picks.vector = b_.CreateMaskedLoad(type, at, align, b_.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), wanted), llvm::Constant::getNullValue(type));
+    if (mask) picks.vector = b_.CreateMaskedLoad(type, at, align, is_spanned(start, width), llvm::Constant::getNullValue(type));
     else picks.vector = b_.CreateAlignedLoad(type, at, align);
     parts.push_back(std::move(picks));
   }
