@@ -122,6 +122,8 @@ std::vector<Task> tasks() {
       {"shortest paths of two steps", {{{256, 256}}, {{256, 256}}}, [](const Exprs& x) { return Exprs{min(expand_dims(x[0], 2) + x[1], 1)}; }},
       {"largest differences between rows", {{{500, 32}}, {{500, 32}}}, [](const Exprs& x) { return Exprs{max(abs(expand_dims(x[0], 1) - x[1]), 2)}; }},
       {"Runge-Kutta, 20 steps", {{{many}}, {{many}}}, [](const Exprs& x) { return runge_kutta(x[0], x[1], 20); }},
+      {"means of 2 x 2 in planes", {{{8, 64, 56, 56}}}, [](const Exprs& x) { return Exprs{mean(reshape(x[0], {8, 64, 28, 2, 28, 2}), {3, 5})}; }},
+      {"largest of 2 x 2, by channels", {{{8, 56, 56, 64}}}, [](const Exprs& x) { return Exprs{max(reshape(x[0], {8, 28, 2, 28, 2, 64}), {2, 4})}; }},
       {"mean of each channel", {image}, [](const Exprs& x) { return Exprs{mean(x[0], {0, 1})}; }},
       {"colours times a 3 x 3 matrix", {image, {{3, 3}}}, [](const Exprs& x) { return Exprs{sum(expand_dims(x[0], 2) * x[1], 3)}; }},
       {"points times a 3 x 3 matrix", {{{many, 3}}, {{3, 3}}}, [](const Exprs& x) { return Exprs{transformed(x[0], x[1])}; }},
