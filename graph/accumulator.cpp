@@ -16,9 +16,11 @@ using number::Number;
 struct Row {
   AccumulatorId id;
   std::string_view name;
+  std::optional<Op> op = {};
 };
-constexpr Row rows[] = {{AccumulatorId::sum, "sum"}, {AccumulatorId::prod, "prod"}, {AccumulatorId::max, "max"},
-                        {AccumulatorId::min, "min"}, {AccumulatorId::any, "any"},   {AccumulatorId::all, "all"},
+constexpr Row rows[] = {{AccumulatorId::sum, "sum", Op::add}, {AccumulatorId::prod, "prod", Op::multiply},
+                        {AccumulatorId::max, "max", Op::maximum}, {AccumulatorId::min, "min", Op::minimum},
+                        {AccumulatorId::any, "any", Op::logical_or}, {AccumulatorId::all, "all", Op::logical_and},
                         {AccumulatorId::supremum, "supremum"}, {AccumulatorId::infimum, "infimum"},
                         {AccumulatorId::bitwise_or, "reduce_or"}, {AccumulatorId::bitwise_and, "reduce_and"},
                         {AccumulatorId::bitwise_xor, "reduce_xor"}};
@@ -119,6 +121,12 @@ std::string_view name_of(AccumulatorId acc) {
 std::optional<AccumulatorId> find_accumulator(std::string_view name) {
   for (const Row& row : rows)
     if (row.name == name) return row.id;
+  return std::nullopt;
+}
+
+std::optional<Op> combining_op(AccumulatorId acc) {
+  for (const Row& row : rows)
+    if (row.id == acc) return row.op;
   return std::nullopt;
 }
 

@@ -38,27 +38,16 @@ const std::vector<Scalar>& ScalarGraph::operator()(const std::vector<Scalar>& in
 
 namespace {
 
-Op op_of(AccumulatorId acc) {
-  switch (acc) {
-    case AccumulatorId::sum: return Op::add;
-    case AccumulatorId::prod: return Op::multiply;
-    case AccumulatorId::max: return Op::maximum;
-    case AccumulatorId::min: return Op::minimum;
-    case AccumulatorId::any: return Op::logical_or;
-    case AccumulatorId::all: return Op::logical_and;
-    default: break;
-  }
-  fail(ErrorKind::unsupported, concat("scan: ", name_of(acc), " has no scan"));
-}
-
 std::shared_ptr<const Recurrence> make_builtin(AccumulatorId acc, DType element, DType result) {
+  const std::optional<Op> op = combining_op(acc);
+  WEFT_REQUIRE(op, unsupported, "scan: ", name_of(acc), " has no scan");
   const DType carried = is_floating(result) && size_of(result) == 2 ? f32 : result;
   auto made = std::make_shared<Recurrence>();
   made->name = name_of(acc);
   made->start = {unit(acc, carried)};
   made->step.name = "step";
   const Expr state = made->step.input("s0", carried, {}), x = made->step.input("x0", element, {});
-  const Expr next = elementwise(op_of(acc), {state, cast(cast(x, result), carried)});
+  const Expr next = elementwise(*op, {state, cast(cast(x, result), carried)});
   made->step.outputs = {next.id(), cast(next, result).id()};
   made->finish.name = "finish";
   const Expr last = made->finish.input("s0", carried, {});

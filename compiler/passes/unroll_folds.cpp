@@ -12,22 +12,11 @@
 namespace weft {
 namespace {
 
-// Two elements of a fold as one; nullopt: stays a fold.
-std::optional<Op> op_of(AccumulatorId accumulator) {
-  switch (accumulator) {
-    case AccumulatorId::sum: return Op::add;
-    case AccumulatorId::prod: return Op::multiply;
-    case AccumulatorId::max: return Op::maximum;
-    case AccumulatorId::min: return Op::minimum;
-    case AccumulatorId::any: return Op::logical_or;
-    case AccumulatorId::all: return Op::logical_and;
-    default: return {};
-  }
-}
-
 // Over one axis of a few elements.
 bool is_small_fold(const Node& node) {
-  if (node.kind != Kind::apply || node.mode != Mode::accumulate || !op_of(node.accumulator) || static_cast<int>(node.domain.size()) != node.kept + 1) return false;
+  if (node.kind != Kind::apply || node.mode != Mode::accumulate || !combining_op(node.accumulator) || static_cast<int>(node.domain.size()) != node.kept + 1) return false;
+  // maximum and minimum take no bool
+  if (is_boolean(node.dtype) && node.accumulator != AccumulatorId::any && node.accumulator != AccumulatorId::all) return false;
   const Extent& extent = node.domain.back();
   return extent.is_number() && extent.constant() >= 2 && extent.constant() <= most_unrolled;
 }
@@ -104,7 +93,7 @@ class Unroller {
     std::vector<Operand> slots;
     for (Index k = 0; k < node.domain.back().constant(); ++k) slots.push_back(element(id, map, k));
     for (std::size_t half = fold_slots / 2; half >= 1; half /= 2) {
-      for (std::size_t s = 0; s + half < slots.size(); ++s) slots[s] = apply(*op_of(node.accumulator), node.dtype, {slots[s], slots[s + half]});
+      for (std::size_t s = 0; s + half < slots.size(); ++s) slots[s] = apply(*combining_op(node.accumulator), node.dtype, {slots[s], slots[s + half]});
       slots.resize(std::min(slots.size(), half));
     }
     return slots[0];

@@ -28,9 +28,9 @@ bool subtracts_maximum(const Graph& graph, NodeId difference) {
   return true;
 }
 
-class Signs {
+class Known {
  public:
-  explicit Signs(const Graph& graph) : graph_(graph) {}
+  explicit Known(const Graph& graph) : graph_(graph) {}
 
   Bounds of(NodeId id, int depth) const {
     const Node& node = graph_.node(id);
@@ -94,6 +94,6 @@ class Signs {
 
 }  // namespace
 
-Bounds bounds_of(const Graph& graph, NodeId id) { return Signs(graph).of(id, 0); }
+Bounds bounds_of(const Graph& graph, NodeId id) { return Known(graph).of(id, 0); }
 
 }  // namespace weft

@@ -6,6 +6,9 @@
 #include <limits>
 #include <vector>
 
+#include <weft/expr.h>
+#include <weft/interpret.h>
+
 using namespace weft;
 
 namespace {
@@ -53,6 +56,30 @@ TEST_CASE("accumulators have names") {
     CHECK(find_accumulator(name_of(acc)) == acc);
   CHECK(name_of(AccumulatorId::none) == "none");
   CHECK_FALSE(find_accumulator("none").has_value());
+}
+
+TEST_CASE("the op that combines gives what combine does") {
+  const double values[] = {0.0, -0.0, 1.0, -2.5, 3.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+  int ops = 0;
+  for (AccumulatorId acc : every_accumulator) {
+    const std::optional<Op> op = combining_op(acc);
+    if (!op) continue;
+    ++ops;
+    for (const DType dtype : {DType::bool_, i32, f32, f64}) {
+      if (!accepts(acc, dtype) || (dtype == DType::bool_ && acc != AccumulatorId::any && acc != AccumulatorId::all)) continue;
+      for (double a : values)
+        for (double b : values) {
+          if (!is_floating(dtype) && !(std::isfinite(a) && std::isfinite(b))) continue;
+          const Scalar left = Scalar::of(dtype, a), right = Scalar::of(dtype, b);
+          Graph g;
+          const Expr made = elementwise(*op, {g.constant(left), g.constant(right)});
+          CAPTURE(name_of(acc));
+          CHECK(to_text(Scalar::load(dtype, static_cast<const std::byte*>(interpret({made}, {}, {})[0].data()))) == to_text(combine(acc, left, right)));
+        }
+    }
+  }
+  CHECK(ops == 6);
+  CHECK_FALSE(combining_op(AccumulatorId::none).has_value());
 }
 
 TEST_CASE("units are identities of each dtype") {

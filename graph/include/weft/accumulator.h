@@ -53,6 +53,8 @@ std::optional<AccumulatorId> find_accumulator(std::string_view name);
 // for bitwise_and.
 Scalar unit(AccumulatorId acc, DType dtype);
 Scalar combine(AccumulatorId acc, const Scalar& a, const Scalar& b);
+// The op that makes one of two elements as combine does, by which a scan goes on and a fold over a few elements is written out; nullopt: none.
+std::optional<Op> combining_op(AccumulatorId acc);
 // The value of a fold over no element; nullopt for max and min (an error at the call).
 std::optional<Scalar> empty_value(AccumulatorId acc, DType dtype);
 // sum and prod take numbers, any and all take bool, the bitwise ones bool and integers, the other four every dtype.

@@ -43,6 +43,7 @@ TEST_CASE("other folds stay: of many elements, one by itself, of what others rea
            "graph g(%x: f32[n,2,2]) -> (%0, %1) {\n  %0: f32[i:n,j:2] = sum(k:2) copy(%x[i,j,k])\n  %1: f32[i:n] = sum(j:2) copy(%0[i,j])\n}\n",
            "graph g(%x: f32[n,2,2]) -> (%1) {\n  %0: f32[i:n,j:2] = sum(k:2) copy(%x[i,j,k])\n  %1: f32[i:n] = sum(j:2) exp(%0[i,j])\n}\n",
            "graph g(%x: f32[n,2,2]) -> (%0, %2) {\n  %0: f32[i:n,j:2,k:2] = negative(%x[i,j,k])\n  %1: f32[i:n,j:2] = sum(k:2) copy(%0[i,j,k])\n  %2: f32[i:n] = sum(j:2) copy(%1[i,j])\n}\n",
+           "graph g(%x: bool[n,2,2]) -> (%1) {\n  %0: bool[i:n,j:2] = max(k:2) copy(%x[i,j,k])\n  %1: bool[i:n] = max(j:2) copy(%0[i,j])\n}\n",
            "graph g(%x: f32[n,4,4]) -> (%1) {\n  %0: f32[i:n,j:4] = sum(k:4) sin(%x[i,j,k])\n  %1: f32[i:n] = sum(j:4) copy(%0[i,j])\n}\n",
        }) {
     CAPTURE(std::string(text));
