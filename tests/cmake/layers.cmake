@@ -64,21 +64,36 @@ function(weft_precompile target)
   target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endfunction()
 
-# weft_layer(name USES public... PRIVATE private...): the library of one layer from <name>/*.cpp, exposing only <name>/include.
+# weft_compile(target directory libraries...): what the sources of a layer are compiled with, of those it exposes and the others.
+function(weft_compile target directory)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${directory}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> PRIVATE ${directory})
+  # Reference and generated code must agree bit for bit: the host compiler may not contract a*b+c either.
+  target_compile_options(${target} PRIVATE -ffp-contract=off)
+  target_link_libraries(${target} PUBLIC ${ARGN} PRIVATE $<BUILD_INTERFACE:weft_warnings>)
+endfunction()
+
+# weft_layer(name USES public... PRIVATE private... APART folders...): the library of one layer from <name>/*.cpp, exposing only <name>/include.
+# Sources of the folders apart, weft_<name>_apart, are compiled without the private libraries: they cannot include them.
 function(weft_layer name)
-  cmake_parse_arguments(LAYER "" "" "USES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(LAYER "" "" "USES;PRIVATE;APART" ${ARGN})
   set(directory ${PROJECT_SOURCE_DIR}/${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${directory}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/compiler/command/weft\\.cpp$")
+  if(LAYER_APART)
+    string(JOIN "|" folders ${LAYER_APART})
+    set(apart ${sources})
+    list(FILTER apart INCLUDE REGEX "/${name}/(${folders})/")
+    list(REMOVE_ITEM sources ${apart})
+    add_library(weft_${name}_apart OBJECT ${apart})
+    weft_compile(weft_${name}_apart ${directory} ${LAYER_USES})
+    list(APPEND sources $<TARGET_OBJECTS:weft_${name}_apart>)
+  endif()
   add_library(weft_${name} ${sources})
   add_library(weft::${name} ALIAS weft_${name})
   set_target_properties(weft_${name} PROPERTIES EXPORT_NAME ${name})
-  target_compile_features(weft_${name} PUBLIC cxx_std_20)
-  target_include_directories(weft_${name} PUBLIC
-    $<BUILD_INTERFACE:${directory}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> PRIVATE ${directory})
-  # Reference and generated code must agree bit for bit: the host compiler may not contract a*b+c either.
-  target_compile_options(weft_${name} PRIVATE -ffp-contract=off)
-  target_link_libraries(weft_${name} PUBLIC ${LAYER_USES} PRIVATE $<BUILD_INTERFACE:weft_warnings>)
+  weft_compile(weft_${name} ${directory} ${LAYER_USES})
   foreach(library ${LAYER_PRIVATE})
     target_link_libraries(weft_${name} PRIVATE $<BUILD_INTERFACE:${library}>)
   endforeach()
