@@ -1,6 +1,7 @@
 #include "fetches.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace weft {
 
@@ -84,14 +85,18 @@ void Fetches::share_next_row(std::vector<Reader>& readers) const {
 }
 
 // How many rows, or blocks of rows, ahead a load fetches; 0: nothing. Several loops run over one of them while it is in cache; the hardware's
-// own fetching stops at its end. Of blocks the second loop fetches the next one: while it computes, memory would be idle. Of an array
-// that the caches do not hold, that is too late: its first loop fetches the block after the next one into the second level. 100,000
-// rows of 64 floats, dot products and a sum of all rows: 0.138 -> 0.087 ns an element; 50,000, which the caches hold, would take 12 % longer (Zen 5).
+// own fetching stops at its end. In memory the next row is too near: it is soon begun. Of blocks the second loop fetches the next one: while
+// it computes, memory would be idle. In memory that is too late: its first loop fetches the block after the next one into the second level.
+// 100,000 rows of 64 floats, dot products and a sum of all rows: 0.138 -> 0.087 ns an element; 50,000, which the caches hold, would take 12 %
+// longer (Zen 5).
 Index Fetches::units_ahead(const std::vector<Reader>& readers, const Reader& reader) const {
-  const LoopVar& root = program_.root.var;
-  if (!root.splits()) return reader.next_steps != 0;
+  const bool in_memory = bytes_of_array(*reader.load) > machine_.third_level_bytes;
+  if (!program_.root.var.splits()) {
+    if (reader.next_steps == 0) return 0;
+    return in_memory ? static_cast<Index>(std::ceil(row_bytes_ahead / bytes_of_row(*reader.load))) : 1;
+  }
   if (readers.size() > 1 && &reader == &readers[1]) return 1;
-  return &reader == &readers[0] && bytes_of_array(*reader.load) > machine_.third_level_bytes ? 2 : 0;
+  return in_memory && &reader == &readers[0] ? 2 : 0;
 }
 
 void Fetches::fetch_next(const Load& load, LaneAccess& access) {
@@ -109,7 +114,7 @@ void Fetches::fetch_next(const Load& load, LaneAccess& access) {
     if (load.at[d].axis == root.axis && load.at[d].period == 0) {
       access.next_row = b_.CreateMul(number(ahead * load.at[d].step * rows), stride_bytes(buffer, slots_[k], d));
       if (!root.splits()) access.next_steps = reader->next_steps;
-      access.next_is_near = ahead == 1 && next_stays_near(static_cast<double>(rows) * bytes_of_row(load));
+      access.next_is_near = stays_near(static_cast<double>(ahead * rows) * bytes_of_row(load));
       return;
     }
 }
@@ -144,11 +149,9 @@ double Fetches::bytes_of_array(const Load& load) const {
   return bytes_of_row(load) * (follows(load, root) ? static_cast<double>(program_.axis(root).hint) : 1);
 }
 
-// Whether what is in use and what comes next are no more than loops may keep of the first level: softmax of rows of 1024 floats, whose results
-// are a third such row, takes 5 % less, and blocks of 64 rows of 64 floats, which are only read, 12 % (Zen 5).
-bool Fetches::next_stays_near(double bytes) const {
-  return (program_.root.var.splits() ? 1 : 3) * bytes <= static_cast<double>(first_level_share);
-}
+// Layer norm and softmax of rows of 512 to 4096 floats take 3 to 8 % less if the first level has what comes next, blocks of 64 rows of 64 floats,
+// which are only read, 12 % (Zen 5).
+bool Fetches::stays_near(double bytes) const { return bytes <= static_cast<double>(first_level_share); }
 
 // Whether the loop reads memory that it did not read for the element of the root before: that is in a cache.
 bool Fetches::reads_on(const Loop& loop, const Load& load) const {
@@ -160,6 +163,7 @@ bool Fetches::reads_on(const Loop& loop, const Load& load) const {
 // of (x - y)^2 over 8192 x 1024 floats: .24 ns an element, fetched ahead .17; row sums of as many doubles .24 and .17; means of rows of 48
 // floats 7 % more (Zen 4).
 bool Fetches::folds_from_memory(const Loop& loop) const {
+  constexpr Index long_row = 1024;               // bytes
   if (loop.folds.empty()) return false;
   const Index extent = program_.axis(loop.var.axis).hint;
   double bytes = 0;
@@ -168,7 +172,7 @@ bool Fetches::folds_from_memory(const Loop& loop) const {
     const auto* load = std::get_if<Load>(&item);
     if (!load) continue;
     const auto k = static_cast<std::size_t>(load->buffer);
-    if (readers_[k].size() != 1 || extent * static_cast<Index>(size_of(program_.buffers[k].dtype)) < bytes_ahead) return false;
+    if (readers_[k].size() != 1 || extent * static_cast<Index>(size_of(program_.buffers[k].dtype)) < long_row) return false;
     bytes += bytes_of_array(*load);
   }
   return bytes > machine_.fetch_bytes;

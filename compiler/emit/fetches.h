@@ -31,7 +31,7 @@ class Fetches : protected Addresses {
   Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;
   double bytes_of_row(const Load& load) const;
   double bytes_of_array(const Load& load) const;
-  bool next_stays_near(double bytes) const;
+  bool stays_near(double bytes) const;
 
   std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
   std::vector<bool> is_written_;                // by buffer

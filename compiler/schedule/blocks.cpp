@@ -27,6 +27,14 @@ bool reads_row_value(const Graph& graph, const Nest& nest, const Placed& placed)
   return false;
 }
 
+// What a quotient of elements by a value of their row needs of that is found once.
+bool divides_by_row_value(const Graph& graph, const Nest& nest, const Placed& placed) {
+  const Node& node = graph.node(placed.node);
+  if (node.kind != Kind::apply || node.op != Op::divide) return false;
+  const Placed* divisor = nest.find(graph.operand(placed.node, 1));
+  return divisor && follows_root_alone(nest, *divisor);
+}
+
 }  // namespace
 
 bool follows_root_alone(const Nest& nest, const Placed& placed) {
@@ -53,6 +61,7 @@ Index choose_block(const Graph& graph, const Hints& hints, const Schedule& sched
     const double bytes = elements * static_cast<double>(size_of(node.dtype));
     const bool folds_it = folds_row(nest, node, placed);
     rows += (cost + 1) * std::max(1.0, bytes / line_bytes);
+    if (divides_by_row_value(graph, nest, placed)) alone += cost;
     row_bytes = std::max(row_bytes, bytes);
     folds += folds_it && elements <= short_row(hints.machine, bytes * static_cast<double>(extent));
     if (schedule.stored[placed.node.value] && !folds_it && hints.stream != PastCaches::rows) result_bytes += bytes;
@@ -62,7 +71,8 @@ Index choose_block(const Graph& graph, const Hints& hints, const Schedule& sched
   nest.blocks = {alone, rows};
   const Index block = rows_of_block(row_bytes, root_folds);
   nest.blocks.stay_near = blocks_stay_near(hints.machine, row_bytes, result_bytes, block, static_cast<double>(extent));
-  return extent >= block && nest.blocks.stay_near && blocks_pay(alone, rows) ? block : 0;
+  const bool in_memory = row_bytes * static_cast<double>(extent) > hints.machine.third_level_bytes;
+  return extent >= block && nest.blocks.stay_near && blocks_pay(alone, rows, in_memory) ? block : 0;
 }
 
 }  // namespace weft

@@ -135,8 +135,9 @@ inline constexpr double worth_waking = 1 << 18;  // bytes of work, for which nes
 // are too few for the threads. bytes: of the whole nest; columns: elements of the vector axis.
 bool tiles_lose(const Machine& machine, double bytes, double columns, int threads);
 
-// Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row.
-bool blocks_pay(double along_root, double row);
+// Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row; in_memory: the caches
+// do not hold the rows.
+bool blocks_pay(double along_root, double row, bool in_memory);
 // Whether every loop over a block finds its rows in the first level, where results that go through it want room too; or in the second, as all
 // rows are. Bytes: of a row.
 bool blocks_stay_near(const Machine& machine, double row_bytes, double result_bytes, Index block, double rows);
