@@ -12,9 +12,9 @@ template <class Readers> static auto longest_of(Readers& readers) {
   return std::max_element(readers.begin(), readers.end(), [](const auto& a, const auto& b) { return a.loop->weight < b.loop->weight; });
 }
 
-// Whether it reads other elements for each index of the axis.
-static bool follows(const Load& load, int axis) {
-  return std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == axis; });
+// Whether there are other elements for each index of the axis.
+static bool follows(const std::vector<Subscript>& at, int axis) {
+  return std::any_of(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == axis; });
 }
 
 // What the load of a vector fetches, whose first element lies there. The last vector of a row may be less than whole: without its lines each
@@ -54,7 +54,10 @@ void Fetches::find_accesses() {
 void Fetches::find_accesses(const Loop& loop) {
   for (const Item& item : loop.body) {
     if (const auto* inner = std::get_if<Loop>(&item)) find_accesses(*inner);
-    if (const auto* store = std::get_if<Store>(&item)) is_written_[static_cast<std::size_t>(store->buffer)] = true;
+    if (const auto* store = std::get_if<Store>(&item)) {
+      is_written_[static_cast<std::size_t>(store->buffer)] = true;
+      writes_to_memory_ |= program_.buffer(store->buffer).place != Place::row && is_in_memory(store->buffer, store->at);
+    }
     if (const auto* others = std::get_if<Others>(&item)) is_written_[static_cast<std::size_t>(others->to)] = true;
     if (const auto* load = std::get_if<Load>(&item); load && loop.mark == Mark::lanes && loop.parts.empty()) readers_[static_cast<std::size_t>(load->buffer)].push_back({load, &loop});
   }
@@ -86,17 +89,19 @@ void Fetches::share_next_row(std::vector<Reader>& readers) const {
 
 // How many rows, or blocks of rows, ahead a load fetches; 0: nothing. Several loops run over one of them while it is in cache; the hardware's
 // own fetching stops at its end. In memory the next row is too near: it is soon begun. Of blocks the second loop fetches the next one: while
-// it computes, memory would be idle. In memory that is too late: its first loop fetches the block after the next one into the second level.
-// 100,000 rows of 64 floats, dot products and a sum of all rows: 0.138 -> 0.087 ns an element; 50,000, which the caches hold, would take 12 %
-// longer (Zen 5).
+// it computes, memory would be idle. In memory that is too late: the first loop begins with it, or, where results go to memory meanwhile, with
+// the block after it. 100,000 rows of 64 floats, dot products and a sum of all rows: the next block by the second loop .138 ns an element, by
+// both .098, the one after it by the first .111; 50,000, which the caches hold, would take 12 % longer. 131,072 rows divided by their lengths
+// .196 and .166 (Zen 5).
 Index Fetches::units_ahead(const std::vector<Reader>& readers, const Reader& reader) const {
-  const bool in_memory = bytes_of_array(*reader.load) > machine_.third_level_bytes;
+  const bool in_memory = is_in_memory(reader.load->buffer, reader.load->at);
   if (!program_.root.var.splits()) {
     if (reader.next_steps == 0) return 0;
-    return in_memory ? static_cast<Index>(std::ceil(row_bytes_ahead / bytes_of_row(*reader.load))) : 1;
+    return in_memory ? static_cast<Index>(std::ceil(row_bytes_ahead / bytes_of_row(reader.load->buffer, reader.load->at))) : 1;
   }
   if (readers.size() > 1 && &reader == &readers[1]) return 1;
-  return in_memory && &reader == &readers[0] ? 2 : 0;
+  if (!in_memory || &reader != &readers[0]) return 0;
+  return writes_to_memory_ || readers.size() == 1 ? 2 : 1;
 }
 
 void Fetches::fetch_next(const Load& load, LaneAccess& access) {
@@ -114,7 +119,7 @@ void Fetches::fetch_next(const Load& load, LaneAccess& access) {
     if (load.at[d].axis == root.axis && load.at[d].period == 0) {
       access.next_row = b_.CreateMul(number(ahead * load.at[d].step * rows), stride_bytes(buffer, slots_[k], d));
       if (!root.splits()) access.next_steps = reader->next_steps;
-      access.next_is_near = stays_near(static_cast<double>(ahead * rows) * bytes_of_row(load));
+      access.next_is_near = stays_near(static_cast<double>(ahead * rows) * bytes_of_row(load.buffer, load.at));
       return;
     }
 }
@@ -136,18 +141,20 @@ void Fetches::fetch_source(const Load& load, int lanes, LaneAccess& access) {
   row = current;
 }
 
-// Of what the load reads for an element of the root.
-double Fetches::bytes_of_row(const Load& load) const {
-  double bytes = static_cast<double>(size_of(program_.buffer(load.buffer).dtype));
-  for (const Subscript& s : load.at)
+// Of an array, for an element of the root.
+double Fetches::bytes_of_row(int buffer, const std::vector<Subscript>& at) const {
+  double bytes = static_cast<double>(size_of(program_.buffer(buffer).dtype));
+  for (const Subscript& s : at)
     if (s.axis >= 0 && s.axis != program_.root.var.axis) bytes *= static_cast<double>(program_.axis(s.axis).hint);
   return bytes;
 }
 
-double Fetches::bytes_of_array(const Load& load) const {
+double Fetches::bytes_of_array(int buffer, const std::vector<Subscript>& at) const {
   const int root = program_.root.var.axis;
-  return bytes_of_row(load) * (follows(load, root) ? static_cast<double>(program_.axis(root).hint) : 1);
+  return bytes_of_row(buffer, at) * (root >= 0 && follows(at, root) ? static_cast<double>(program_.axis(root).hint) : 1);
 }
+
+bool Fetches::is_in_memory(int buffer, const std::vector<Subscript>& at) const { return bytes_of_array(buffer, at) > machine_.third_level_bytes; }
 
 // Layer norm and softmax of rows of 512 to 4096 floats take 3 to 8 % less if the first level has what comes next, blocks of 64 rows of 64 floats,
 // which are only read, 12 % (Zen 5).
@@ -156,7 +163,7 @@ bool Fetches::stays_near(double bytes) const { return bytes <= static_cast<doubl
 // Whether the loop reads memory that it did not read for the element of the root before: that is in a cache.
 bool Fetches::reads_on(const Loop& loop, const Load& load) const {
   const int root = program_.root.var.axis;
-  return program_.buffer(load.buffer).place != Place::row && (follows(load, root) || loop.var.axis == root);
+  return program_.buffer(load.buffer).place != Place::row && (follows(load.at, root) || loop.var.axis == root);
 }
 
 // Whether the loop does nothing but fold long rows that no other loop reads, of so much memory that the processor's own fetching falls behind. Sums
@@ -173,7 +180,7 @@ bool Fetches::folds_from_memory(const Loop& loop) const {
     if (!load) continue;
     const auto k = static_cast<std::size_t>(load->buffer);
     if (readers_[k].size() != 1 || extent * static_cast<Index>(size_of(program_.buffers[k].dtype)) < long_row) return false;
-    bytes += bytes_of_array(*load);
+    bytes += bytes_of_array(load->buffer, load->at);
   }
   return bytes > machine_.fetch_bytes;
 }

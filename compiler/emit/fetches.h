@@ -29,12 +29,14 @@ class Fetches : protected Addresses {
   void find_accesses(const Loop& loop);
   void share_next_row(std::vector<Reader>& readers) const;
   Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;
-  double bytes_of_row(const Load& load) const;
-  double bytes_of_array(const Load& load) const;
+  double bytes_of_row(int buffer, const std::vector<Subscript>& at) const;
+  double bytes_of_array(int buffer, const std::vector<Subscript>& at) const;
+  bool is_in_memory(int buffer, const std::vector<Subscript>& at) const;
   bool stays_near(double bytes) const;
 
   std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
   std::vector<bool> is_written_;                // by buffer
+  bool writes_to_memory_ = false;               // arrays that the caches do not hold
 };
 
 }  // namespace weft
