@@ -17,6 +17,7 @@ class Fetches : protected Addresses {
   void fetch_source(const Load& load, int lanes, LaneAccess& access);
   bool reads_on(const Loop& loop, const Load& load) const;
   bool folds_from_memory(const Loop& loop) const;
+  bool stays_near(double bytes) const;          // what is fetched, in the first level
 
   const Machine machine_;
 
@@ -32,7 +33,6 @@ class Fetches : protected Addresses {
   double bytes_of_row(int buffer, const std::vector<Subscript>& at) const;
   double bytes_of_array(int buffer, const std::vector<Subscript>& at) const;
   bool is_in_memory(int buffer, const std::vector<Subscript>& at) const;
-  bool stays_near(double bytes) const;
 
   std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
   std::vector<bool> is_written_;                // by buffer

@@ -40,3 +40,20 @@ TEST_CASE("loops over blocks of 64 rows fetch the next block; in memory, beside 
   CHECK(fetches(on_rows(weighted, x, 200, 64, 1000), 64));
   CHECK_FALSE(fetches(on_rows(weighted, x, 200, 64, 1000), 128));
 }
+
+TEST_CASE("beside stores past the caches up to four arrays are fetched into the first level, more into the second") {
+  Graph g;
+  std::vector<Expr> inputs;
+  std::vector<Array> arrays;
+  for (int count = 1; count <= 6; ++count) {
+    inputs.push_back(g.input(concat("x", count), f32, {"n"}));
+    arrays.push_back(uneven(f32, {5000}));
+    Expr total = inputs[0];
+    for (const Expr& x : inputs) total = total * 0.5 + x;
+    const Function f = compile({total}, inputs, {.threads = 1, .cache_bytes = 1, .verify = true});
+    same_bits(f, arrays);
+    const std::string code = f.llvm();
+    CHECK((code.find("i32 0, i32 3, i32 1)") != std::string::npos) == (count <= 4));
+    CHECK((code.find("i32 0, i32 2, i32 1)") != std::string::npos) == (count > 4));
+  }
+}
