@@ -27,7 +27,7 @@ bool reads_row_value(const Graph& graph, const Nest& nest, const Placed& placed)
   return false;
 }
 
-// What a quotient of elements by a value of their row needs of that is found once.
+// Whether the node divides elements by a value of their row: what a quotient needs of its divisor is found once for the row.
 bool divides_by_row_value(const Graph& graph, const Nest& nest, const Placed& placed) {
   const Node& node = graph.node(placed.node);
   if (node.kind != Kind::apply || node.op != Op::divide) return false;
