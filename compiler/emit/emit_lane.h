@@ -8,11 +8,11 @@
 
 namespace weft {
 
-// How far loops fetch that store past the caches, large folds, and what is transposed in registers. Ns an element at 1024, 2048 and 4096 bytes: axpy of
-// 64 Mi floats .338, .327, .317, by two threads .160, .155, .157; 8192 x 1024 times a vector .150, .162, .163, but into the second level, while others
-// use the memory, .208, .165, .164 (Zen 5); sums of rows of 4 floats .28, .25, .23 (Emerald Rapids).
+// How far loops fetch that store past the caches, large folds, and those over few elements of a row, transposed in registers. Ns an element at
+// 1024, 2048 and 4096 bytes: axpy of 64 Mi floats .338, .327, .317, by two threads .160, .155, .157; 8192 x 1024 times a vector .150, .162, .163,
+// but into the second level, while others use the memory, .208, .165, .164 (Zen 5); sums of rows of 4 floats .28, .25, .23 (Emerald Rapids).
 inline constexpr Index bytes_ahead = 4096;
-inline constexpr Index bytes_ahead_in_tiles = 1024;
+inline constexpr Index bytes_ahead_in_tiles = 1024;      // what tiles read along short pieces of rows
 // Where several loops run over a row in memory, by one of the next rows, at least so many bytes ahead: layer norm of 8192 rows of 1024 floats
 // takes .18 ns an element if that is the next row, .15 if it is the one after that; softmax .24 and .22 (Zen 5).
 inline constexpr double row_bytes_ahead = 8192;
