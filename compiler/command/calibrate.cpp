@@ -52,8 +52,13 @@ class Meter {
     const Expr line = g_.input("line", f32, {row});
     streams_ = compile_one(x * 2.0f, {x}, 1);
     reads_ = compile_one(sum(x), {x});
-    fetched_ = compile_one(sum(x), {x}, beyond_all, 1);
-    unfetched_ = compile_one(sum(x), {x}, beyond_all, beyond_all);
+    fetched_ = compile_one(sum(x), {x}, beyond_all, fetching(1));
+    unfetched_ = compile_one(sum(x), {x}, beyond_all, fetching(beyond_all));
+    const Expr rows = g_.input("rows", f32, {"n", row}), apart = rows - mean(rows, 1, true), normal = apart * rsqrt(mean(square(apart), 1, true) + 1.0f);
+    in_blocks_ = compile_one(normal, {rows}, 1, on_rows(least_along_root, next_row));
+    one_by_one_ = compile_one(normal, {rows}, 1, on_rows(one_by_one, after_next_row));
+    to_next_ = compile_one(softmax(rows, 1), {rows}, 1, on_rows(one_by_one, next_row));
+    to_after_next_ = compile_one(softmax(rows, 1), {rows}, 1, on_rows(one_by_one, after_next_row));
     writes_ = compile_one(column + line, {column, line});
     doubles_ = compile_one(x * 2.0f, {x});
     ordinary_ = compile_one(x * y + x, {x, y});
@@ -82,6 +87,14 @@ class Meter {
     const auto seconds = [&](const Function& f) { return least_seconds(f.bind({floats(0, {bytes / 4})}, {Array(f32, {})})); };
     return seconds(*fetched_) < 0.95 * seconds(*unfetched_);
   }
+  // How far ahead long rows in memory are fetched best, and whether those with values of their own are faster in blocks. By less than neighbours
+  // disturb, the next one, and yes: so it is in the caches.
+  void rows_in_memory(Machine& machine) {
+    constexpr Index rows = most_bytes / 2 / (4 * row);
+    const auto seconds = [&](const Function& f) { return least_seconds(f.bind({floats(0, {rows, row})}, {floats(rows * row, {rows, row})})); };
+    machine.row_bytes_ahead = seconds(*to_after_next_) < 0.95 * seconds(*to_next_) ? after_next_row : next_row;
+    machine.blocks_in_memory = seconds(*one_by_one_) < 0.95 * seconds(*in_blocks_) ? one_by_one : least_along_root;
+  }
   // Of a loop with two loads and an fma, over three arrays of so many bytes together; the store is not counted anywhere.
   double vector_instruction(Index bytes) {
     const Index count = bytes / 12 / 16 * 16;
@@ -106,17 +119,27 @@ class Meter {
 
  private:
   static constexpr Index beyond_all = Index{1} << 60;      // bytes
-  static Function compile_one(const Expr& output, const std::vector<Expr>& inputs, Index cache_bytes = beyond_all, Index fetch_bytes = 0) {
-    Machine machine;
+  static Function compile_one(const Expr& output, const std::vector<Expr>& inputs, Index cache_bytes = beyond_all, Machine machine = {}) {
     machine.square_root = 1;                     // the instruction is what is measured
-    if (fetch_bytes > 0) machine.fetch_bytes = static_cast<double>(fetch_bytes);
     return compile_for(machine, {output}, inputs, {.threads = 1, .cache_bytes = cache_bytes});
+  }
+  static Machine fetching(Index bytes) {
+    Machine machine;
+    machine.fetch_bytes = static_cast<double>(bytes);
+    return machine;
+  }
+  static Machine on_rows(double blocks, double ahead) {
+    Machine machine;
+    machine.third_level_bytes = 1;
+    machine.blocks_in_memory = blocks;
+    machine.row_bytes_ahead = ahead;
+    return machine;
   }
   Array floats(Index from, Dims shape) const { return Array::borrow(View(static_cast<float*>(memory_.get()) + from, f32, std::move(shape)), memory_); }
 
   std::shared_ptr<void> memory_;
   Graph g_;
-  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_, quotients_, fetched_, unfetched_;
+  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_, quotients_, fetched_, unfetched_, in_blocks_, one_by_one_, to_next_, to_after_next_;
 };
 
 // From the call until a worker that slept has begun: both units wait for each other, but not for ever. Three of four may be disturbed.
@@ -166,6 +189,7 @@ Machine measure_machine() {
   for (Index bytes = 2 * near; bytes <= most_bytes && !meter.stream(bytes); bytes *= 2) machine.stream_bytes = static_cast<double>(bytes);
   machine.fetch_bytes = static_cast<double>(middle);
   for (Index bytes = 2 * middle; bytes <= most_bytes && !meter.fetch(bytes); bytes *= 2) machine.fetch_bytes = static_cast<double>(bytes);
+  meter.rows_in_memory(machine);
   machine.gather = std::max(1.0, rounded(meter.gather()));
   machine.square_root = cost(meter.square_root(), 1);
   machine.quotient = cost(meter.quotient(), 1);

@@ -119,7 +119,7 @@ class KernelEmitter : private Quotients {
 
   // emit_accesses.cpp
   void open_accesses(const Loop& loop);
-  void fetch_ahead(const Loop& loop);
+  void fetch_ahead(const Loop& loop, bool beside_stores);
 
   // emit_jam.cpp: several copies of a body, side by side
   struct Copies {                               // what the copies of a body are, and what becomes of what they make
@@ -140,6 +140,7 @@ class KernelEmitter : private Quotients {
   void emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last = nullptr, const std::function<void(const Loop&)>& vectors = {});
   void emit_rows(const Loop& rows, Range range, int copies);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
+  int copies() const { return copies_.rolled ? lane_count : std::max(1, static_cast<int>(jam_.size())); }
   bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
   bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
 

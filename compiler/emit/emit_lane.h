@@ -8,15 +8,13 @@
 
 namespace weft {
 
-// How far loops fetch that store past the caches, large folds, and those over few elements of a row, transposed in registers. Ns an element at
-// 1024, 2048 and 4096 bytes: axpy of 64 Mi floats .338, .327, .317, by two threads .160, .155, .157; 8192 x 1024 times a vector .150, .162, .163,
-// but into the second level, while others use the memory, .208, .165, .164 (Zen 5); sums of rows of 4 floats .28, .25, .23 (Emerald Rapids).
-inline constexpr Index bytes_ahead = 4096;
-inline constexpr Index bytes_ahead_in_tiles = 1024;      // what tiles read along short pieces of rows
-// Where several loops run over a row in memory, by one of the next rows, at least so many bytes ahead: layer norm of 8192 rows of 1024 floats
-// takes .18 ns an element if that is the next row, .15 if it is the one after that; softmax .24 and .22 (Zen 5).
-inline constexpr double row_bytes_ahead = 8192;
-
+// How far loops fetch that store past the caches: into the first level if that has room for 2048 bytes of each array, else nearer and into the second
+// level. So do large folds, which compute little while lines come. Ns an element of so many arrays, at 1024 and 4096 bytes into the first level
+// and at 1024 and 4096 into the second: 1 .156, .150, .171, .205; 2 .264, .278, .258, .319; 3 .434, .441, .387, .454; 5 .729, .716, .633, .698;
+// sums of rows .167, .148, .129, .128 (Zen 4); 2 at 1024, 2048, 4096 .338, .327, .317 (Zen 5).
+inline constexpr Index least_near_ahead = 2048, most_near_ahead = 4096, far_ahead = 1024;
+// Over few elements of a row, transposed in registers: sums of rows of 4 floats .28, .25, .23 at 1024, 2048, 4096 (Emerald Rapids).
+inline constexpr Index thin_bytes_ahead = 4096;
 // Where a load or store in a lanes loop reads: everything but the lane axis is in `base`.
 struct LaneAccess {
   llvm::Value* base = nullptr;

@@ -205,7 +205,7 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
   const bool transposes = copies_.tiled_by >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return lies_across(item, copies_.tiled_by, loop.var.axis) != 0; });
-  LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, copies_.rolled ? lane_count : std::max(1, static_cast<int>(jam_.size())), transposes, tables, copies_.down_columns, copies_.swept > 0, !stages_.empty(), copies_.rolled, &loop == copies_.taker, copies_.in_registers, 0};
+  LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, copies(), transposes, tables, copies_.down_columns, copies_.swept > 0, !stages_.empty(), copies_.rolled, &loop == copies_.taker, copies_.in_registers, 0};
   for (const Item& item : loop.body) {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.in_registers && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.fold(accumulate->fold).axis;
     if (auto access = accesses_.find(&item); access != accesses_.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream;
@@ -239,7 +239,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   WEFT_ASSERT(steps <= most_vectors, "rows end with room for so many vectors");
   if (const Item* result = streams_from_a_line_on(loop)) {
     accesses_.at(result).stream = true;
-    fetch_ahead(loop);
+    fetch_ahead(loop, true);
     note_code(loop, steps, false);
     return emit_from_a_line_on(loop, range, steps, *result);
   }

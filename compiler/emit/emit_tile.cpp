@@ -68,7 +68,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     const auto width = static_cast<int>(jam_.size());
     if (const Index apart = part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0) {
       Value* first = row_at(nullptr, access, index, 0);
-      if (past_caches()) fetch_lines(first, number(bytes_ahead), lane_count * apart * static_cast<Index>(size_of(dtype)), true);
+      if (past_caches()) fetch_lines(first, number(thin_bytes_ahead), lane_count * apart * static_cast<Index>(size_of(dtype)), true);
       tiles_[&item] = load_rows_apart(dtype, first, apart, width);
       continue;
     }
@@ -80,7 +80,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
       rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
       // Few elements of a row: a line has several rows, and no pages are apart.
       const Index row_bytes = width * std::abs(step) * static_cast<Index>(size_of(dtype));
-      if (copies_.thin && past_caches() && !part_ && lane * row_bytes % line_bytes < row_bytes) fetch_lines(at, number(bytes_ahead), row_bytes, true);
+      if (copies_.thin && past_caches() && !part_ && lane * row_bytes % line_bytes < row_bytes) fetch_lines(at, number(thin_bytes_ahead), row_bytes, true);
       if (!copies_.thin && !part_) fetch_lines(at, ahead, line_bytes * std::abs(step), !copies_.swept);
     }
     auto& columns = tiles_[&item] = columns_of(b_, rows, register_bytes());

@@ -54,14 +54,16 @@ void Fetches::find_accesses() {
 void Fetches::find_accesses(const Loop& loop) {
   for (const Item& item : loop.body) {
     if (const auto* inner = std::get_if<Loop>(&item)) find_accesses(*inner);
-    if (const auto* store = std::get_if<Store>(&item)) {
-      is_written_[static_cast<std::size_t>(store->buffer)] = true;
-      writes_to_memory_ |= program_.buffer(store->buffer).place != Place::row && is_in_memory(store->buffer, store->at);
-    }
-    if (const auto* others = std::get_if<Others>(&item)) is_written_[static_cast<std::size_t>(others->to)] = true;
+    if (const auto* store = std::get_if<Store>(&item)) note_written(store->buffer, store->at);
+    if (const auto* others = std::get_if<Others>(&item)) note_written(others->to, others->to_at);
     if (const auto* load = std::get_if<Load>(&item); load && loop.mark == Mark::lanes && loop.parts.empty()) readers_[static_cast<std::size_t>(load->buffer)].push_back({load, &loop});
   }
   for (const Loop& part : loop.parts) find_accesses(part);
+}
+
+void Fetches::note_written(int buffer, const std::vector<Subscript>& at) {
+  is_written_[static_cast<std::size_t>(buffer)] = true;
+  writes_to_memory_ |= program_.buffer(buffer).place != Place::row && lies_in_memory(buffer, at);
 }
 
 // Which of their vectors side by side fetch the same place in the next row. More lines at once than the processor waits for hold a loop up, so
@@ -88,16 +90,16 @@ void Fetches::share_next_row(std::vector<Reader>& readers) const {
 }
 
 // How many rows, or blocks of rows, ahead a load fetches; 0: nothing. Several loops run over one of them while it is in cache; the hardware's
-// own fetching stops at its end. In memory the next row is too near: it is soon begun. Of blocks the second loop fetches the next one: while
+// own fetching stops at its end. In memory the next row may be too near: it is soon begun. Of blocks the second loop fetches the next one: while
 // it computes, memory would be idle. In memory that is too late: the first loop begins with it, or, where results go to memory meanwhile, with
 // the block after it. 100,000 rows of 64 floats, dot products and a sum of all rows: the next block by the second loop .138 ns an element, by
 // both .098, the one after it by the first .111; 50,000, which the caches hold, would take 12 % longer. 131,072 rows divided by their lengths
 // .196 and .166 (Zen 5).
 Index Fetches::units_ahead(const std::vector<Reader>& readers, const Reader& reader) const {
-  const bool in_memory = is_in_memory(reader.load->buffer, reader.load->at);
+  const bool in_memory = lies_in_memory(reader.load->buffer, reader.load->at);
   if (!program_.root.var.splits()) {
     if (reader.next_steps == 0) return 0;
-    return in_memory ? static_cast<Index>(std::ceil(row_bytes_ahead / bytes_of_row(reader.load->buffer, reader.load->at))) : 1;
+    return in_memory ? static_cast<Index>(std::ceil(machine_.row_bytes_ahead / bytes_of_row(reader.load->buffer, reader.load->at))) : 1;
   }
   if (readers.size() > 1 && &reader == &readers[1]) return 1;
   if (!in_memory || &reader != &readers[0]) return 0;
@@ -119,7 +121,7 @@ void Fetches::fetch_next(const Load& load, LaneAccess& access) {
     if (load.at[d].axis == root.axis && load.at[d].period == 0) {
       access.next_row = b_.CreateMul(number(ahead * load.at[d].step * rows), stride_bytes(buffer, slots_[k], d));
       if (!root.splits()) access.next_steps = reader->next_steps;
-      access.next_is_near = stays_near(static_cast<double>(ahead * rows) * bytes_of_row(load.buffer, load.at));
+      access.next_is_near = (ahead == 1 || !root.splits()) && static_cast<double>(ahead * rows) * bytes_of_row(load.buffer, load.at) <= near_room();
       return;
     }
 }
@@ -154,11 +156,17 @@ double Fetches::bytes_of_array(int buffer, const std::vector<Subscript>& at) con
   return bytes_of_row(buffer, at) * (root >= 0 && follows(at, root) ? static_cast<double>(program_.axis(root).hint) : 1);
 }
 
-bool Fetches::is_in_memory(int buffer, const std::vector<Subscript>& at) const { return bytes_of_array(buffer, at) > machine_.third_level_bytes; }
+bool Fetches::lies_in_memory(int buffer, const std::vector<Subscript>& at) const { return is_in_memory(machine_, bytes_of_array(buffer, at)); }
 
-// Layer norm and softmax of rows of 512 to 4096 floats take 3 to 8 % less if the first level has what comes next, blocks of 64 rows of 64 floats,
-// which are only read, 12 % (Zen 5).
-bool Fetches::stays_near(double bytes) const { return bytes <= static_cast<double>(first_level_share); }
+// What the first level has beside what is in use and what goes through it. Layer norm of rows of 512 to 4096 floats takes 3 to 8 % less if that has what
+// comes next, blocks of 64 rows of 64 floats, which are only read, 12 % (Zen 5, 48 KiB); with 32 KiB softmax of rows of 1024 5 % less, but
+// rows of 1500 divided by their lengths 2.2 times as long, and such blocks 27 % more (Zen 4).
+double Fetches::near_room() const { return machine_.first_level_bytes - (28 << 10); }
+
+Index Fetches::near_ahead(Index streams) const {
+  const auto each = static_cast<Index>(near_room()) / std::max<Index>(1, streams) / line_bytes * line_bytes;
+  return each < least_near_ahead ? 0 : std::min(each, most_near_ahead);
+}
 
 // Whether the loop reads memory that it did not read for the element of the root before: that is in a cache.
 bool Fetches::reads_on(const Loop& loop, const Load& load) const {

@@ -17,7 +17,7 @@ class Fetches : protected Addresses {
   void fetch_source(const Load& load, int lanes, LaneAccess& access);
   bool reads_on(const Loop& loop, const Load& load) const;
   bool folds_from_memory(const Loop& loop) const;
-  bool stays_near(double bytes) const;          // what is fetched, in the first level
+  Index near_ahead(Index streams) const;  // how far each fetches into the first level; 0: it has no room for them
 
   const Machine machine_;
 
@@ -28,11 +28,13 @@ class Fetches : protected Addresses {
     unsigned next_steps = 0;                    // which of its vectors side by side fetch the next row, a bit for each
   };
   void find_accesses(const Loop& loop);
+  void note_written(int buffer, const std::vector<Subscript>& at);
   void share_next_row(std::vector<Reader>& readers) const;
+  double near_room() const;                     // bytes of the first level for what is fetched
   Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;
   double bytes_of_row(int buffer, const std::vector<Subscript>& at) const;
   double bytes_of_array(int buffer, const std::vector<Subscript>& at) const;
-  bool is_in_memory(int buffer, const std::vector<Subscript>& at) const;
+  bool lies_in_memory(int buffer, const std::vector<Subscript>& at) const;
 
   std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
   std::vector<bool> is_written_;                // by buffer

@@ -71,8 +71,7 @@ Index choose_block(const Graph& graph, const Hints& hints, const Schedule& sched
   nest.blocks = {alone, rows};
   const Index block = rows_of_block(row_bytes, root_folds);
   nest.blocks.stay_near = blocks_stay_near(hints.machine, row_bytes, result_bytes, block, static_cast<double>(extent));
-  const bool in_memory = row_bytes * static_cast<double>(extent) > hints.machine.third_level_bytes;
-  return extent >= block && nest.blocks.stay_near && blocks_pay(alone, rows, in_memory) ? block : 0;
+  return extent >= block && nest.blocks.stay_near && blocks_pay(hints.machine, alone, rows, row_bytes * static_cast<double>(extent)) ? block : 0;
 }
 
 }  // namespace weft

@@ -36,9 +36,11 @@ int node_cost(const Node& node) {
 
 MemoryCost memory_cost(const Machine& machine, double bytes) {
   if (bytes <= machine.second_level_bytes / 4) return {machine.second_level_read, machine.second_level_write};
-  if (bytes <= machine.third_level_bytes) return {machine.third_level_read, machine.third_level_write};
-  return {machine.memory_read, machine.memory_write};
+  if (is_in_memory(machine, bytes)) return {machine.memory_read, machine.memory_write};
+  return {machine.third_level_read, machine.third_level_write};
 }
+
+bool is_in_memory(const Machine& machine, double bytes) { return bytes > machine.third_level_bytes; }
 
 // Where lanes are picked from several vectors, that is hidden behind their loads.
 double access_cost(const Machine& machine, const AxisUse& use) { return use.whole + across_in_loads * use.across + joined_in_loads * use.joined + machine.gather * (0.75 * use.near + use.jumps); }
@@ -89,9 +91,10 @@ bool tiles_lose(const Machine& machine, double bytes, double columns, int thread
 }
 
 // One row's after the other, their instructions wait for each other, and a row for them: one takes as long as dozens of a row's. While rows come
-// from memory most of that is hidden, and blocks of long rows leave the first level. Layer norm of 8 Mi floats in memory, in blocks and row by row:
-// rows of 64 .21 and .27 ns an element, of 128 .20 and .20, of 256 .19 and .16, of 1024 .19 and .15 (Zen 5).
-bool blocks_pay(double along_root, double row, bool in_memory) { return along_root >= 8 && along_root >= (in_memory ? 0.2 : 0.015) * row; }
+// from memory some processors hide most of that, and blocks of long rows leave the first level.
+bool blocks_pay(const Machine& machine, double along_root, double row, double bytes) {
+  return along_root >= 8 && along_root >= (is_in_memory(machine, bytes) ? machine.blocks_in_memory : least_along_root) * row;
+}
 
 // Means of rows, side by side and one after the other: 2000 rows of 100 floats .039 and .047 ns an element, 300000 of 20 .09 and .13, but 100000
 // of 64 .11 and .07 (Zen 4).

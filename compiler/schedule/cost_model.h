@@ -1,7 +1,7 @@
 // What things cost and where limits are: the numbers by which schedules and code are chosen, in one place.
 //
 //   which loops are shared        root_cost, tiles_lose, few_scalar_ops
-//   store, or make again          op_cost, memory_cost, made_in_window, made_again_in_window; between loops of a nest cheap_value
+//   store, or make again          op_cost, memory_cost, is_in_memory, made_in_window, made_again_in_window; between loops of a nest cheap_value
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, blocks_stay_near, row_end, rows_of_block
 //   short rows                    short_rows_pay, vector_axis_cost
@@ -20,7 +20,7 @@
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
 // the constants here belong to the code that weft makes, or to LLVM, and are the same everywhere. How far ahead a loop fetches is known
-// where it is emitted (emit_tile.cpp, emit_stream.cpp).
+// where it is emitted (emit_lane.h, fetches.cpp, emit_tile.cpp).
 //
 // Results are the same bits whatever these numbers are: sums are added up in slots, leaves and trees that depend on extents alone
 // (weft/accumulator.h), units that merge are leaves of fixed size, and what is made again is the same ops on the same operands.
@@ -55,6 +55,7 @@ struct MemoryCost {
   double read, write;
 };
 MemoryCost memory_cost(const Machine& machine, double bytes);
+bool is_in_memory(const Machine& machine, double bytes);     // an array of so many: no cache holds it
 
 inline constexpr int deepest_again = 6;          // of expressions that are made again; each level looks at all operands
 
@@ -135,9 +136,9 @@ inline constexpr double worth_waking = 1 << 18;  // bytes of work, for which nes
 // are too few for the threads. bytes: of the whole nest; columns: elements of the vector axis.
 bool tiles_lose(const Machine& machine, double bytes, double columns, int threads);
 
-// Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row; in_memory: the caches
-// do not hold the rows.
-bool blocks_pay(double along_root, double row, bool in_memory);
+// Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row; bytes: of
+// all rows.
+bool blocks_pay(const Machine& machine, double along_root, double row, double bytes);
 // Whether every loop over a block finds its rows in the first level, where results that go through it want room too; or in the second, as all
 // rows are. Bytes: of a row.
 bool blocks_stay_near(const Machine& machine, double row_bytes, double result_bytes, Index block, double rows);

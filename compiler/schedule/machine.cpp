@@ -23,7 +23,8 @@ struct Key {
   const char* purpose;
 };
 constexpr Key keys[] = {
-    {"first_level_ways", &Machine::first_level_ways, "of the data cache of one processor"},
+    {"first_level_bytes", &Machine::first_level_bytes, "of the data cache of one processor"},
+    {"first_level_ways", &Machine::first_level_ways, "of it"},
     {"second_level_bytes", &Machine::second_level_bytes, "of the cache of one processor"},
     {"second_level_read", &Machine::second_level_read, "64 bytes, in vector instructions; so are the next five"},
     {"second_level_write", &Machine::second_level_write, ""},
@@ -39,6 +40,8 @@ constexpr Key keys[] = {
     {"wake_ns", &Machine::wake_ns, "until a thread that sleeps has begun to work, in nanoseconds"},
     {"stream_bytes", &Machine::stream_bytes, "calls on more bytes store their results past the caches"},
     {"fetch_bytes", &Machine::fetch_bytes, "folds of more bytes fetch ahead of their reading"},
+    {"blocks_in_memory", &Machine::blocks_in_memory, "part of a row's work outside its loops from which rows in memory go in blocks"},
+    {"row_bytes_ahead", &Machine::row_bytes_ahead, "how far loops over a row in memory fetch, at least"},
 };
 
 constexpr double largest = 1e15;         // bytes and picoseconds stay far from overflow
@@ -58,7 +61,7 @@ double positive(const std::string& text) {
 
 // What differs between makers and families, where nothing has been measured.
 struct Processor {
-  double square_root, quotient, fetch_bytes;
+  double square_root, quotient, fetch_bytes, blocks_in_memory, row_bytes_ahead;
 };
 Processor this_processor() {
   const double third_level = usual_stream_bytes();
@@ -66,11 +69,11 @@ Processor this_processor() {
   constexpr unsigned zen_5 = 0x1a;       // of which compilers know the name later
   unsigned signature = 0, other = 0;
   __builtin_cpu_init();
-  if (__builtin_cpu_is("intel")) return {26, 20, third_level};
+  if (__builtin_cpu_is("intel")) return {26, 20, third_level, least_along_root, next_row};
   const bool has_family = __builtin_cpu_is("amd") && __get_cpuid(1, &signature, &other, &other, &other);
-  if (has_family && (signature >> 8 & 0xf) + (signature >> 20 & 0xff) == zen_5) return {10, 6, 128 << 20};
+  if (has_family && (signature >> 8 & 0xf) + (signature >> 20 & 0xff) == zen_5) return {10, 6, 128 << 20, one_by_one, after_next_row};
 #endif
-  return {10, 6, third_level};
+  return {10, 6, third_level, least_along_root, next_row};
 }
 
 }  // namespace
@@ -78,6 +81,17 @@ Processor this_processor() {
 double usual_square_root() { return this_processor().square_root; }
 double usual_quotient() { return this_processor().quotient; }
 double usual_fetch_bytes() { return this_processor().fetch_bytes; }
+
+double usual_blocks_in_memory() { return this_processor().blocks_in_memory; }
+
+double usual_row_bytes_ahead() { return this_processor().row_bytes_ahead; }
+
+double bytes_of_first_level() {
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) return static_cast<double>(bytes);
+#endif
+  return 32 << 10;
+}
 
 double ways_of_first_level() {
 #ifdef _SC_LEVEL1_DCACHE_ASSOC

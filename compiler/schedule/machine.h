@@ -18,7 +18,8 @@ inline constexpr Index line_bytes = 64;  // of every cache
 // Processors of one maker take 13 cycles for sixteen, in which 26 other instructions begin; those of another 10 for each (512 bits).
 double usual_square_root();
 double usual_quotient();                 // the same for quotients of f32
-double ways_of_first_level();            // of this processor; 8 where it does not say
+double bytes_of_first_level();           // of this processor; 32 KiB where it does not say
+double ways_of_first_level();            // likewise; 8
 // The part of the third level that a call may count on finding its predecessor's results in: all of a small one. A large one is shared by
 // many processors, slow to fetch lines for writing, and no system tells how large a part is. From 16 MiB on, two calls that read each
 // other's results are faster with stores past the caches where it has 260 MiB (Emerald Rapids: 1.0, 1.2, 1.5 times for 16, 32, 64 MiB).
@@ -28,9 +29,21 @@ double usual_stream_bytes();
 // the end of the third level on.
 double usual_fetch_bytes();
 
+// If values of whole rows cost such a part of a row, those of a block run as vectors (blocks_pay); of rows in memory it may take more. Layer norm in
+// memory, in blocks and row by row, ns an element: of 64 floats .21 and .27, of 256 .19 and .16, of 1024 .19 and .15 (Zen 5); of 1024 .21 and .24,
+// and 256 floats divided by their length .17 and .20 (Zen 4).
+inline constexpr double least_along_root = 0.015, one_by_one = 0.2;      // such a part; if long rows in memory go one by one
+double usual_blocks_in_memory();
+// Where several loops run over a row in memory, by one of the next rows, at least so many bytes ahead; any number up to a row's: the next one. Of rows of
+// 1024 floats, if that is the next row and the one after it: layer norm .18 and .15 ns an element, softmax .24 and .22 (Zen 5); .21 and .21, .30
+// and .29, but divided by their lengths .17 and .27 (Zen 4).
+inline constexpr double next_row = 1, after_next_row = 8192;
+double usual_row_bytes_ahead();
+
 // Costs in vector instructions of a loop that stays in the first level, memory for each 64 bytes. An array lies in the second level if a
 // quarter of that holds it: others need room too.
 struct Machine {
+  double first_level_bytes = bytes_of_first_level();
   double first_level_ways = ways_of_first_level();     // lines that lie a power of two apart stay there up to so many
   double second_level_bytes = 1 << 20, second_level_read = 1, second_level_write = 1;
   double third_level_bytes = 1 << 24, third_level_read = 6, third_level_write = 10;
@@ -42,6 +55,8 @@ struct Machine {
   double wake_ns = 20000;                              // until a thread that sleeps has begun to work, in nanoseconds
   double stream_bytes = usual_stream_bytes();          // calls on more bytes store their results past the caches
   double fetch_bytes = usual_fetch_bytes();            // folds of more bytes fetch ahead of their reading
+  double blocks_in_memory = usual_blocks_in_memory();  // such a part of rows in memory
+  double row_bytes_ahead = usual_row_bytes_ahead();    // of rows in memory
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 

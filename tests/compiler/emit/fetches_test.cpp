@@ -16,32 +16,51 @@ bool fetches(const Function& f, Index rows_ahead) {
   return code.find(concat("mul i64 ", rows_ahead, ", %")) != std::string::npos;
 }
 
+bool fetches_near(const Function& f) { return f.llvm().find("i32 0, i32 3, i32 1)") != std::string::npos; }
+bool fetches_far(const Function& f) { return f.llvm().find("i32 0, i32 2, i32 1)") != std::string::npos; }
+
 }  // namespace
 
-TEST_CASE("loops over rows fetch the next row; in memory so many ahead that these are 8192 bytes or more") {
+TEST_CASE("loops over rows fetch the next row; in memory, where that pays, so many ahead that these are 8192 bytes or more") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"}), shares = softmax(x, 1);
-  for (const Index length : {100, 1000, 1024, 5000}) CHECK(fetches(on_rows(shares, x, 70, length, 1 << 24), 1));
-  CHECK(fetches(on_rows(shares, x, 70, 100, 1000), 21));
-  CHECK(fetches(on_rows(shares, x, 70, 1000, 1000), 3));
-  CHECK(fetches(on_rows(shares, x, 70, 1024, 1000), 2));
-  CHECK(fetches(on_rows(shares, x, 70, 5000, 1000), 1));
-  CHECK_FALSE(fetches(on_rows(shares, x, 70, 5000, 1000), 2));
+  for (const Index length : {100, 1000, 1024, 5000}) CHECK(fetches(on_rows(shares, x, 70, length, with_caches(1 << 24)), 1));
+  CHECK(fetches(on_rows(shares, x, 70, 100, with_caches(1000)), 21));
+  CHECK(fetches(on_rows(shares, x, 70, 1000, with_caches(1000)), 3));
+  CHECK(fetches(on_rows(shares, x, 70, 1024, with_caches(1000)), 2));
+  CHECK(fetches(on_rows(shares, x, 70, 5000, with_caches(1000)), 1));
+  CHECK_FALSE(fetches(on_rows(shares, x, 70, 5000, with_caches(1000)), 2));
+  Machine machine = with_caches(1000);
+  machine.row_bytes_ahead = next_row;
+  for (const Index length : {100, 1000}) CHECK(fetches(on_rows(shares, x, 70, length, machine), 1));
 }
 
 TEST_CASE("loops over blocks of 64 rows fetch the next block; in memory, beside results that go there, the one after it too") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"}), norm = sqrt(sum(square(x), 1)), unit = x / of_row(norm);
-  CHECK(fetches(on_rows(unit, x, 200, 64, 1 << 24), 64));
-  CHECK_FALSE(fetches(on_rows(unit, x, 200, 64, 1 << 24), 128));
-  CHECK(fetches(on_rows(unit, x, 200, 64, 1000), 64));
-  CHECK(fetches(on_rows(unit, x, 200, 64, 1000), 128));
+  CHECK(fetches(on_rows(unit, x, 200, 64, with_caches(1 << 24)), 64));
+  CHECK_FALSE(fetches(on_rows(unit, x, 200, 64, with_caches(1 << 24)), 128));
+  CHECK(fetches(on_rows(unit, x, 200, 64, with_caches(1000)), 64));
+  CHECK(fetches(on_rows(unit, x, 200, 64, with_caches(1000)), 128));
   const Expr weighted = sum(x * of_row(softplus(norm)), 0);       // small
-  CHECK(fetches(on_rows(weighted, x, 200, 64, 1000), 64));
-  CHECK_FALSE(fetches(on_rows(weighted, x, 200, 64, 1000), 128));
+  CHECK(fetches(on_rows(weighted, x, 200, 64, with_caches(1000)), 64));
+  CHECK_FALSE(fetches(on_rows(weighted, x, 200, 64, with_caches(1000)), 128));
 }
 
-TEST_CASE("beside stores past the caches up to four arrays are fetched into the first level, more into the second") {
+TEST_CASE("what comes next of rows and of blocks goes to the first level if that has room beside 28 KiB; the block after the next does not") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"}), shares = softmax(x, 1);
+  CHECK(fetches_near(on_rows(shares, x, 70, 1000, with_caches(1000, (28 << 10) + 12000))));
+  CHECK_FALSE(fetches_far(on_rows(shares, x, 70, 1000, with_caches(1000, (28 << 10) + 12000))));
+  CHECK(fetches_far(on_rows(shares, x, 70, 1000, with_caches(1000, (28 << 10) + 11999))));
+  CHECK_FALSE(fetches_near(on_rows(shares, x, 70, 1000, with_caches(1000, (28 << 10) + 11999))));
+  const Expr norm = sqrt(sum(square(x), 1)), unit = x / of_row(norm);
+  CHECK(fetches_near(on_rows(unit, x, 200, 64, with_caches(1 << 24, 44 << 10))));
+  CHECK_FALSE(fetches_near(on_rows(unit, x, 200, 64, with_caches(1 << 24, (44 << 10) - 1))));
+  CHECK(fetches_far(on_rows(unit, x, 200, 64, with_caches(1000, 1 << 20))));
+}
+
+TEST_CASE("beside stores past the caches few arrays are fetched into the first level, more into the second, nearer; so are folds") {
   Graph g;
   std::vector<Expr> inputs;
   std::vector<Array> arrays;
@@ -50,10 +69,20 @@ TEST_CASE("beside stores past the caches up to four arrays are fetched into the 
     arrays.push_back(uneven(f32, {5000}));
     Expr total = inputs[0];
     for (const Expr& x : inputs) total = total * 0.5 + x;
-    const Function f = compile({total}, inputs, {.threads = 1, .cache_bytes = 1, .verify = true});
-    same_bits(f, arrays);
-    const std::string code = f.llvm();
-    CHECK((code.find("i32 0, i32 3, i32 1)") != std::string::npos) == (count <= 4));
-    CHECK((code.find("i32 0, i32 2, i32 1)") != std::string::npos) == (count > 4));
+    for (const int most : {2, 4}) {
+      const Machine machine = with_caches(1 << 24, (28 << 10) + most * 2048);
+      const Function f = compile_for(machine, {total}, inputs, {.threads = 1, .cache_bytes = 1, .verify = true});
+      same_bits(f, arrays);
+      CHECK(fetches_near(f) == (count <= most));
+      CHECK(fetches_far(f) == (count > most));
+      const Index ahead = count > most ? 1024 : std::min(4096, most * 2048 / count / 64 * 64);
+      CHECK(f.llvm().find(concat("i64 ", ahead, "\n")) != std::string::npos);
+    }
+    Machine machine = with_caches(1 << 24);
+    machine.fetch_bytes = 1;
+    const Function fold = compile_for(machine, {sum(total)}, inputs, {.threads = 1, .verify = true});
+    same_bits(fold, arrays);
+    CHECK(fetches_far(fold));
+    CHECK_FALSE(fetches_near(fold));
   }
 }
