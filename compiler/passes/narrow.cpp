@@ -92,6 +92,20 @@ AxisMap marked(AxisMap map, const Graph& graph, NodeId operand, const Shape& loo
 
 }  // namespace
 
+bool reads_in_part(const Graph& graph) {
+  for (std::size_t k = 0; k < graph.size(); ++k) {
+    const NodeId id = id_of(k);
+    const Node& node = graph.node(id);
+    for (int operand = 0; operand < graph.arity(id) && node.kind == Kind::apply; ++operand) {
+      const Node& whole = graph.node(graph.operand(id, operand));
+      const AxisMap& map = graph.map(id, operand);
+      for (std::size_t d = 0; d < map.size(); ++d)
+        if (map[d].axis >= 0 && !(map[d].is_direct() && node.domain[static_cast<std::size_t>(map[d].axis)] == whole.domain[d])) return true;
+    }
+  }
+  return false;
+}
+
 Graph narrow(const Graph& graph) {
   const std::vector<std::optional<Taken>> parts = parts_of(graph);
   Rebuild rebuild(graph);

@@ -21,30 +21,39 @@ bool is_scan(const Node& node) { return node.mode == Mode::scan; }
 bool is_update(const Node& node) { return node.kind == Kind::update; }
 bool is_reshape(const Node& node) { return node.kind == Kind::reshape; }
 bool is_condition(const Node& node) { return is_boolean(node.dtype); }
+bool is_read_through(const Node& node) { return (node.kind == Kind::apply && node.op == Op::copy) || is_update(node) || is_reshape(node); }
+bool has_layouts(const Node& node) { return node.rank() > 1; }
+
+template <bool (*holds)(const Node&)> bool has(const Graph& graph) {
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    if (holds(graph.node(id_of(k)))) return true;
+  return false;
+}
+bool is_unnumbered(const Graph& graph) { return !is_numbered(graph); }
 
 constexpr GraphPass passes[] = {
-    {"drop_dead", drop_dead, "keep what the outputs need, numbered from the outputs"},
-    {"fold_constants", fold_constants, "ops over constants become constants"},
+    {"drop_dead", drop_dead, "keep what the outputs need, numbered from the outputs", is_unnumbered},
+    {"fold_constants", fold_constants, "ops over constants become constants", has_constants_to_fold},
     {"simplify", simplify_stable, "rewrite rules: exact ones, and the stable forms of NUMERICS"},
-    {"absorb_copies", absorb_copies, "read through transposes, slices and broadcasts"},
-    {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent", is_fold},
-    {"narrow_sums", narrow_sums, "integer sums of which only low bytes are asked are made of these", is_fold},
-    {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32", is_half_fold},
+    {"absorb_copies", absorb_copies, "read through transposes, slices and broadcasts", has<is_read_through>},
+    {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent", has<is_fold>},
+    {"narrow_sums", narrow_sums, "integer sums of which only low bytes are asked are made of these", has<is_fold>},
+    {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32", has<is_half_fold>},
     {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
-    {"shift_variances", shift_variances, "sums of squared deviations from a mean read once what they sum", is_fold},
-    {"turn_scans", turn_scans, "scans over what is read backwards run backwards", is_scan},
+    {"shift_variances", shift_variances, "sums of squared deviations from a mean read once what they sum", has<is_fold>},
+    {"turn_scans", turn_scans, "scans over what is read backwards run backwards", has<is_scan>},
     {"contract", contract, "multiply-add becomes fma, and sums add products unrounded, here and nowhere else"},
-    {"split_folds", split_folds, "folds over several axes become folds over one axis each", is_fold},
-    {"unroll_folds", unroll_folds, "folds of folds over a few elements each become the ops that combine them", is_fold},
-    {"read_through_windows", read_through_windows, "slices of what an update writes read its window", is_update},
-    {"inline_windows", inline_windows, "cheap values that an update writes are made where it writes them", is_update},
-    {"read_through_values", read_through_values, "slices of dear values that an update writes read these", is_update},
-    {"narrow", narrow, "values that are read in part are made in that part"},
-    {"store_windows", store_windows, "what an update writes lies in memory", is_update},
-    {"store_reshapes", store_reshapes, "what a reshape names lies in memory, row-major", is_reshape},
-    {"part_conditions", part_conditions, "conditions on indices that are asked along several axes become one for each", is_condition},
-    {"renumber", drop_dead, "drop what became dead, number again"},
-    {"choose_layouts", choose_layouts, "results and arrays between nests are stored as their readers run: C or F"},
+    {"split_folds", split_folds, "folds over several axes become folds over one axis each", has<is_fold>},
+    {"unroll_folds", unroll_folds, "folds of folds over a few elements each become the ops that combine them", has<is_fold>},
+    {"read_through_windows", read_through_windows, "slices of what an update writes read its window", has<is_update>},
+    {"inline_windows", inline_windows, "cheap values that an update writes are made where it writes them", has<is_update>},
+    {"read_through_values", read_through_values, "slices of dear values that an update writes read these", has<is_update>},
+    {"narrow", narrow, "values that are read in part are made in that part", reads_in_part},
+    {"store_windows", store_windows, "what an update writes lies in memory", has<is_update>},
+    {"store_reshapes", store_reshapes, "what a reshape names lies in memory, row-major", has<is_reshape>},
+    {"part_conditions", part_conditions, "conditions on indices that are asked along several axes become one for each", has<is_condition>},
+    {"renumber", drop_dead, "drop what became dead, number again", is_unnumbered},
+    {"choose_layouts", choose_layouts, "results and arrays between nests are stored as their readers run: C or F", has<has_layouts>},
 };
 
 bool named(std::string_view list, std::string_view name) {
@@ -58,13 +67,6 @@ bool named(std::string_view list, std::string_view name) {
 }
 
 }  // namespace
-
-bool GraphPass::may_change(const Graph& graph) const {
-  if (!concerns) return true;
-  for (std::size_t k = 0; k < graph.size(); ++k)
-    if (concerns(graph.node(id_of(k)))) return true;
-  return false;
-}
 
 std::span<const GraphPass> graph_passes() { return passes; }
 

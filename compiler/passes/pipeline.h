@@ -11,9 +11,9 @@ struct GraphPass {
   const char* name;
   Graph (*run)(const Graph&);
   const char* purpose;
-  bool (*concerns)(const Node&) = nullptr;      // it changes nothing in a graph without such a node; null: it may change any graph
+  bool (*concerns)(const Graph&) = nullptr;     // it changes nothing in a graph for which this is false; null: it may change any graph
 
-  bool may_change(const Graph& graph) const;
+  bool may_change(const Graph& graph) const { return !concerns || concerns(graph); }
 };
 std::span<const GraphPass> graph_passes();
 
@@ -37,6 +37,7 @@ Graph read_through_values(const Graph& graph);  // inline_windows.cpp
 Graph inline_windows(const Graph& graph);       // inline_windows.cpp
 // Values of which every reader takes the same part are made in that part only.
 Graph narrow(const Graph& graph);               // narrow.cpp
+bool reads_in_part(const Graph& graph);         // some node does
 // The window of an update is read from memory: one that is an iota, an extent or a literal gets a copy.
 Graph store_windows(const Graph& graph);        // store_windows.cpp
 // What a reshape names lies in memory of its own, in row-major order: a constant and an output get a copy, calls see to inputs.

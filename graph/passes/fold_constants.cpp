@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 
 #include <weft/passes.h>
@@ -34,10 +33,15 @@ bool is_scalar_constant(const Graph& graph, NodeId id) {
   return node.kind == Kind::constant && node.kept == 0 && std::holds_alternative<Scalar>(node.payload) && !is_half(node.dtype);
 }
 
-bool is_foldable(const Graph& graph, const Node& node, const std::vector<Operand>& operands) {
+// operand_of(k) is the k-th operand, in `graph`.
+template <class OperandOf> bool is_foldable(const Graph& graph, const Node& node, int arity, const OperandOf& operand_of) {
+  const auto are_constant = [&] {
+    for (int k = 0; k < arity; ++k)
+      if (!is_scalar_constant(graph, operand_of(k))) return false;
+    return true;
+  };
   return node.kind == Kind::apply && node.kept == static_cast<int>(node.domain.size()) && !is_half(node.dtype) &&
-         is_exactly_rounded(node.op, node.dtype) && !(node.op == Op::copy && node.kept > 0) &&
-         std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) { return is_scalar_constant(graph, operand.node); });
+         is_exactly_rounded(node.op, node.dtype) && !(node.op == Op::copy && node.kept > 0) && are_constant();
 }
 
 // Under another shape: an array's elements stay as they are, and one value repeated is repeated over the new axes. Counts
@@ -59,13 +63,21 @@ std::optional<NodeId> reshaped_constant(Graph& to, const Node& node, NodeId id) 
 
 }  // namespace
 
+bool has_constants_to_fold(const Graph& graph) {
+  for (std::size_t index = 0; index < graph.size(); ++index) {
+    const NodeId id = id_of(index);
+    if (graph.node(id).kind == Kind::reshape || is_foldable(graph, graph.node(id), graph.arity(id), [&](int k) { return graph.operand(id, k); })) return true;
+  }
+  return false;
+}
+
 Graph fold_constants(const Graph& graph) {
   Rebuild rebuild(graph);
   rebuild.each([&](NodeId id, std::vector<Operand> operands) {
     const Node& node = graph.node(id);
     if (node.kind == Kind::reshape)
       if (const auto constant = reshaped_constant(rebuild.to, node, operands[0].node)) return *constant;
-    if (!is_foldable(rebuild.to, node, operands)) return rebuild.to.add(node, std::move(operands));
+    if (!is_foldable(rebuild.to, node, static_cast<int>(operands.size()), [&](int k) { return operands[static_cast<std::size_t>(k)].node; })) return rebuild.to.add(node, std::move(operands));
     std::vector<Scalar> values;
     for (const Operand& operand : operands) values.push_back(std::get<Scalar>(rebuild.to.node(operand.node).payload));
     const NodeId constant = rebuild.to.constant(evaluate(node.op, values, node.dtype)).id();

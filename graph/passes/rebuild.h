@@ -21,6 +21,9 @@ inline std::vector<bool> output_marks(const Graph& graph) {
   return marks;
 }
 
+// What computes something; other outputs become copies of what they were.
+inline bool can_be_output(const Node& node) { return node.kind == Kind::apply || node.kind == Kind::update || node.kind == Kind::recurrence; }
+
 class Rebuild {
  public:
   Graph to;
@@ -63,8 +66,7 @@ class Rebuild {
     std::unordered_set<NodeId> taken;
     for (NodeId old : outputs) {
       NodeId id = (*this)[old];
-      const Kind kind = to.node(id).kind;
-      if ((kind != Kind::apply && kind != Kind::update && kind != Kind::recurrence) || taken.contains(id)) id = own_copy(id);
+      if (!can_be_output(to.node(id)) || taken.contains(id)) id = own_copy(id);
       taken.insert(id);
       to.outputs.push_back(id);
     }

@@ -25,6 +25,8 @@ Graph extract(const Graph& graph, const std::vector<Expr>& inputs, const std::ve
 // Keeps: every value, bit for bit.
 // So that: ids, golden text and cache keys do not depend on the order in which nodes were built.
 Graph drop_dead(const Graph& graph);
+Graph drop_dead(Graph&& graph);
+bool is_numbered(const Graph& graph);            // so: drop_dead changes nothing
 
 // Out: of equal nodes (same op, dtype, domain, fold, payload bits, operands and maps) the first.
 // Keeps: every value, bit for bit.
@@ -35,6 +37,7 @@ Graph merge_duplicates(const Graph& graph);
 // Keeps: every value, bit for bit: only ops that are rounded exactly, never exp, log, .. whose compiled bits may
 // differ from those of libm; never f16 and bf16.
 Graph fold_constants(const Graph& graph);
+bool has_constants_to_fold(const Graph& graph);
 
 // exact: bit-identical for every input, NaN, infinities and -0 included. real: equal over the real numbers where the
 // pattern is defined, and better conditioned: log1p(exp(a)) -> softplus(a).

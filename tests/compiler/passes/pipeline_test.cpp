@@ -71,7 +71,7 @@ TEST_CASE("each pass gives a valid graph with the same inputs, outputs and value
   }
 }
 
-TEST_CASE("a pass that no node of a graph concerns changes nothing in it") {
+TEST_CASE("a pass that a graph does not concern changes nothing in it") {
   std::set<std::string> left_out;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     SeededSource random(seed);
