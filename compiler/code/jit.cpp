@@ -1,7 +1,5 @@
 #include "jit.h"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <functional>
 
@@ -19,6 +17,7 @@
 #include "code_cache.h"
 #include "code_generator.h"
 #include "fold_support.h"
+#include "large_stacks.h"
 #include "llvm_options.h"
 #include "pack_support.h"
 #include "split_module.h"
@@ -76,35 +75,6 @@ LLJIT& session() {
   return *shared;
 }
 
-// Each on a thread of its own. Instruction selection recurses over large blocks: they get stacks that are large enough.
-void on_large_stacks(const std::vector<std::function<void()>>& works) {
-  constexpr std::size_t stack = std::size_t{512} << 20;
-  struct Task {
-    const std::function<void()>* work;
-    std::exception_ptr failed;
-    pthread_t thread;
-    bool started;
-  };
-  std::vector<Task> tasks;
-  for (const auto& work : works) tasks.push_back({&work, nullptr, {}, false});
-  const auto run = [](void* argument) -> void* {
-    auto* mine = static_cast<Task*>(argument);
-    try { (*mine->work)(); } catch (...) { mine->failed = std::current_exception(); }
-    return nullptr;
-  };
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, stack);
-  for (Task& task : tasks) task.started = pthread_create(&task.thread, &attributes, run, &task) == 0;
-  pthread_attr_destroy(&attributes);
-  for (Task& task : tasks) {
-    if (task.started) pthread_join(task.thread, nullptr);
-    else run(&task);
-  }
-  for (const Task& task : tasks)
-    if (task.failed) std::rethrow_exception(task.failed);
-}
-
 // A library of its own, so that its symbols are nobody else's; what it calls is in the main one.
 class LinkedCode final : public MachineCode {
  public:
@@ -131,7 +101,7 @@ class LinkedCode final : public MachineCode {
 };
 
 std::vector<Bytes> generate_parts(OwnedModule owned) {
-  constexpr int most = 8;                    // threads with large stacks
+  constexpr int most = 8;                    // threads
   std::vector<OwnedModule> parts = split_module(std::move(owned), static_cast<std::size_t>(std::min(most, hardware_threads())));
   std::vector<Bytes> objects(parts.size());
   std::vector<std::function<void()>> works;
