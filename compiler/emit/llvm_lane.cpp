@@ -1,58 +1,23 @@
 #include "llvm_lane.h"
 
-#include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Constants.h>
-#include <llvm/IR/DerivedTypes.h>
-#include <llvm/IR/Function.h>
-#include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/MDBuilder.h>
-#include <llvm/IR/Module.h>
-
-#include <numeric>
 
 #include <weft/error.h>
+
+#include "lane_parts.h"
 
 namespace weft {
 
 using llvm::Value;
+using namespace lane_parts;
 namespace Intrinsic = llvm::Intrinsic;
 
 namespace {
 
-int lane_count(llvm::Type* type) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
-  return vector ? static_cast<int>(vector->getNumElements()) : 1;
-}
-
-// `element` with as many lanes as `like` has.
-llvm::Type* same_lanes(llvm::Type* element, llvm::Type* like) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like);
-  return vector ? llvm::FixedVectorType::get(element, vector->getNumElements()) : element;
-}
-
-llvm::Function* function_of(const llvm::IRBuilderBase* builder) { return builder->GetInsertBlock()->getParent(); }
-
-bool has_feature(const llvm::IRBuilderBase* builder, llvm::StringRef name) {
-  return function_of(builder)->getFnAttribute("target-features").getValueAsString().contains(name);
-}
-
 Lane unary(Intrinsic::ID id, const Lane& a) { return {a.builder->CreateUnaryIntrinsic(id, a.value), a.builder}; }
-
-// Lanes [first, first + count); past the end of v they are poison.
-Value* take(llvm::IRBuilderBase* builder, Value* v, int first, int count) {
-  const int total = lane_count(v->getType());
-  llvm::SmallVector<int, 32> mask(static_cast<size_t>(count));
-  for (int k = 0; k < count; ++k) mask[static_cast<size_t>(k)] = first + k < total ? first + k : -1;
-  return builder->CreateShuffleVector(v, mask);
-}
-
-Value* concatenate(llvm::IRBuilderBase* builder, Value* low, Value* high) {
-  llvm::SmallVector<int, 64> mask(2 * static_cast<size_t>(lane_count(low->getType())));
-  std::iota(mask.begin(), mask.end(), 0);
-  return builder->CreateShuffleVector(low, high, mask);
-}
 
 Value* either_half(llvm::IRBuilderBase* builder, Value* v) {
   const int half = lane_count(v->getType()) / 2;
@@ -86,52 +51,6 @@ Lane call_masked(const Lane& x, Intrinsic::ID id, int size, llvm::SmallVector<Va
   arguments.push_back(llvm::Constant::getAllOnesValue(mask_type));
   if (size == 512) arguments.push_back(builder->getInt32(4));
   return {builder->CreateIntrinsic(id, {}, arguments), builder};
-}
-
-llvm::Constant* table_constant(const LaneTable& table, int first, int count, llvm::Type* element, bool as_vector) {
-  llvm::SmallVector<llvm::Constant*, 64> values;
-  for (int k = first; k < first + count; ++k) values.push_back(llvm::ConstantFP::get(element, k < table.size ? table.values[k] : 0.0));
-  if (as_vector) return llvm::ConstantVector::get(values);
-  return llvm::ConstantArray::get(llvm::ArrayType::get(element, static_cast<uint64_t>(count)), values);
-}
-
-// Constants are unique within a context, so a table already in the module is found by its initializer.
-llvm::GlobalVariable* table_global(llvm::Module& module, llvm::Constant* data) {
-  for (auto& global : module.globals())
-    if (global.isConstant() && global.hasInitializer() && global.getInitializer() == data) return &global;
-  auto* global = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "table");
-  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
-  global->setAlignment(llvm::Align(64));
-  return global;
-}
-
-// Two registers' worth of table by two permutations, each by the last three bits of the index, and a choice by the one before them.
-Value* permute_lookup_avx2(llvm::IRBuilderBase* builder, const LaneTable& table, llvm::Type* element, Value* index) {
-  const auto permuted = [&](int first) { return builder->CreateIntrinsic(Intrinsic::x86_avx2_permps, {}, {table_constant(table, first, 8, element, true), index}); };
-  Value* low = permuted(0);
-  if (table.size <= 8) return low;
-  Value* is_high = builder->CreateICmpSLT(builder->CreateShl(index, 28), llvm::Constant::getNullValue(index->getType()));
-  return builder->CreateSelect(is_high, permuted(8), low);
-}
-
-// Up to two registers' worth of table by one permute instruction.
-Value* permute_lookup(llvm::IRBuilderBase* builder, const LaneTable& table, llvm::Type* element, Value* index, int lanes) {
-  const bool f32 = element->isFloatTy();
-  if (!has_feature(builder, "+avx512f")) return permute_lookup_avx2(builder, table, element, index);
-  auto* low = table_constant(table, 0, lanes, element, true);
-  if (table.size <= lanes)
-    return builder->CreateIntrinsic(f32 ? Intrinsic::x86_avx512_permvar_sf_512 : Intrinsic::x86_avx512_permvar_df_512, {}, {low, index});
-  auto* high = table_constant(table, lanes, lanes, element, true);
-  return builder->CreateIntrinsic(f32 ? Intrinsic::x86_avx512_vpermi2var_ps_512 : Intrinsic::x86_avx512_vpermi2var_pd_512, {},
-                                  {low, index, high});
-}
-
-// Lanes that permutations serve at once; 0: the table is too large, or there are none.
-int permuted_lanes(llvm::IRBuilderBase* builder, const LaneTable& table, int bits) {
-  const bool avx512 = has_feature(builder, "+avx512f");
-  if (!avx512 && !(bits == 32 && has_feature(builder, "+avx2"))) return 0;
-  const int lanes = (avx512 ? 512 : 256) / bits;
-  return table.size <= 2 * lanes ? lanes : 0;
 }
 
 }  // namespace
@@ -197,42 +116,6 @@ LaneInt to_bits(const Lane& a) {
 Lane from_bits(const LaneInt& i) {
   auto* element = i.value->getType()->getScalarSizeInBits() == 32 ? i.builder->getFloatTy() : i.builder->getDoubleTy();
   return {i.builder->CreateBitCast(i.value, same_lanes(element, i.value->getType())), i.builder};
-}
-
-Lane table_lookup(const LaneTable& table, const LaneInt& index) {
-  auto* builder = index.builder;
-  auto* index_type = index.value->getType();
-  const int lanes = lane_count(index_type), bits = static_cast<int>(index_type->getScalarSizeInBits()), full = permuted_lanes(builder, table, bits);
-  auto* element = bits == 32 ? builder->getFloatTy() : builder->getDoubleTy();
-  const bool permutes = lanes > 1 && full > 0;
-  if (table.wraps && !(permutes && table.size >= full))        // permutations count modulo their registers
-    return table_lookup({table.values, table.size}, index & LaneInt{llvm::ConstantInt::get(index_type, static_cast<uint64_t>(table.size - 1)), builder});
-  if (permutes) {
-    if (lanes == full) return {permute_lookup(builder, table, element, index.value, full), builder};
-    if (lanes < full) {
-      auto* padded = permute_lookup(builder, table, element, take(builder, index.value, 0, full), full);
-      return {take(builder, padded, 0, lanes), builder};
-    }
-    if (lanes % 2 == 0) {
-      const auto half = [&](int which) {
-        return table_lookup(table, LaneInt{take(builder, index.value, which * lanes / 2, lanes / 2), builder}).value;
-      };
-      auto* low = half(0);
-      return {concatenate(builder, low, half(1)), builder};
-    }
-  }
-  auto* memory = table_global(*function_of(builder)->getParent(), table_constant(table, 0, table.size, element, false));
-  const llvm::Align align(static_cast<uint64_t>(bits / 8));
-  const auto load = [&](Value* at) { return builder->CreateAlignedLoad(element, builder->CreateGEP(element, memory, at), align); };
-  if (lanes == 1) return {load(index.value), builder};
-  if (has_feature(builder, "+avx512f")) return {builder->CreateMaskedGather(same_lanes(element, index_type), builder->CreateGEP(element, memory, index.value), align), builder};
-  // One by one: all tables of a function share the numbers that are taken out of the index.
-  Value* values = llvm::PoisonValue::get(same_lanes(element, index_type));
-  for (int lane = 0; lane < lanes; ++lane) {
-    const auto k = static_cast<uint64_t>(lane);
-    values = builder->CreateInsertElement(values, load(builder->CreateZExt(builder->CreateExtractElement(index.value, k), builder->getInt64Ty())), k);
-  }
-  return {values, builder};
 }
 
 Lane keep_nan(const Lane& number, const Lane& source) {
