@@ -15,6 +15,7 @@ namespace weft {
 inline constexpr Index least_near_ahead = 2048, most_near_ahead = 4096, far_ahead = 1024;
 // Over few elements of a row, transposed in registers: sums of rows of 4 floats .28, .25, .23 at 1024, 2048, 4096 (Emerald Rapids).
 inline constexpr Index thin_bytes_ahead = 4096;
+
 // Where a load or store in a lanes loop reads: everything but the lane axis is in `base`.
 struct LaneAccess {
   llvm::Value* base = nullptr;

@@ -17,7 +17,7 @@ class Fetches : protected Addresses {
   void fetch_source(const Load& load, int lanes, LaneAccess& access);
   bool reads_on(const Loop& loop, const Load& load) const;
   bool folds_from_memory(const Loop& loop) const;
-  Index near_ahead(Index streams) const;  // how far each fetches into the first level; 0: it has no room for them
+  Index near_ahead(Index streams) const;        // how far each fetches into the first level; 0: it has no room for them
 
   const Machine machine_;
 
