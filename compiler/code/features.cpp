@@ -27,9 +27,9 @@ const std::string& host_features(int lanes) {
 }
 
 // Asked for every few instructions that are emitted: no copy of a text of a thousand letters.
-bool has_feature(const std::string& features, std::string_view name) {
+bool has_feature(std::string_view features, std::string_view name) {
   const auto is_edge = [&](std::size_t at) { return at == features.size() || features[at] == ','; };
-  for (std::size_t at = features.find(name); at != std::string::npos; at = features.find(name, at + 1))
+  for (std::size_t at = features.find(name); at != std::string_view::npos; at = features.find(name, at + 1))
     if ((at == 0 || is_edge(at - 1)) && is_edge(at + name.size())) return true;
   return false;
 }

@@ -11,7 +11,7 @@ namespace weft {
 // are switched off.
 const std::string& host_features(int lanes = 0);
 
-bool has_feature(const std::string& features, std::string_view name);        // whole names: "+avx512vbmi" is not in "+avx512vbmi2"
+bool has_feature(std::string_view features, std::string_view name);        // whole names: "+avx512vbmi" is not in "+avx512vbmi2"
 // Whether LLVM makes a branch for every lane of a masked load or store.
 bool masks_by_branches(const std::string& features, DType dtype);
 

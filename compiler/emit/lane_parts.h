@@ -7,6 +7,8 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
 
+#include "code/features.h"
+
 namespace weft::lane_parts {
 
 inline int lane_count(llvm::Type* type) {
@@ -22,8 +24,8 @@ inline llvm::Type* same_lanes(llvm::Type* element, llvm::Type* like) {
 
 inline llvm::Function* function_of(const llvm::IRBuilderBase* builder) { return builder->GetInsertBlock()->getParent(); }
 
-inline bool has_feature(const llvm::IRBuilderBase* builder, llvm::StringRef name) {
-  return function_of(builder)->getFnAttribute("target-features").getValueAsString().contains(name);
+inline bool has_feature(const llvm::IRBuilderBase* builder, std::string_view name) {
+  return weft::has_feature(std::string_view(function_of(builder)->getFnAttribute("target-features").getValueAsString()), name);
 }
 
 // Lanes [first, first + count); past the end of v they are poison.
