@@ -1,5 +1,5 @@
 #pragma once
-// log and its relatives: log, log2, log10, log1p, softplus, logaddexp, xlogy.
+// log and its relatives: log, log2, log10, log1p, xlogy.
 #include "exp.h"
 #include "log_f32.h"
 
@@ -148,36 +148,6 @@ V log1p(const V& x) {
   const V one = x.like(1), zero = x.like(0), u = one + x;
   const auto y = log_pair(u, x - (u - one), !((u < x.like(0x1p60)) & (u > zero)), zero);
   return copysign(log_finish(y.exponent, y.high, y.rest), x);
-}
-
-// log(1 + exp(x)). f32 1.00 ULP, f64 0.97 ULP, all x, subnormal results included. 0 at -inf, inf at inf.
-template <LaneType V>
-V softplus(const V& x) {
-  // max(x, 0) + log1p(exp(-|x|)), summed before the logarithm is rounded.
-  const auto e = exp_pair_negative(x);
-  const V one = x.like(1), zero = x.like(0);
-  V c = x, sum_error = x;
-  const V u = fast_two_sum(one, e.value, c);
-  const auto y = log_pair(u, c + e.error, zero < zero, zero);
-  const V sum = two_sum(max_raw(zero, x), y.high, sum_error);
-  return select(x > constant(x, 100, 800), x, sum + (y.rest + sum_error));
-}
-
-// log(exp(a) + exp(b)). f32 0.90 ULP, f64 0.84 ULP of the largest of a, b and the result; near the zeros of the result, where the
-// operands cancel, that is more of its own. logaddexp(+-inf, +-inf) = +-inf for equal signs, inf if one operand is.
-template <LaneType V>
-V logaddexp(const V& a, const V& b) {
-  // max + log1p(exp(-d)), d = max - min with its error, summed as in softplus.
-  const auto swap = a < b;
-  const V high = select(swap, b, a), low = select(swap, a, b), one = a.like(1), zero = a.like(0), limit = constant(a, 104, 746);
-  V d_error = a, c = a, sum_error = a;
-  const V d = two_sum(high, -low, d_error);
-  const auto e = exp_pair_negative(d);
-  const V correction = select(d < limit, -e.value * d_error, zero);
-  const V u = fast_two_sum(one, e.value, c);
-  const auto y = log_pair(u, c + (e.error + correction), zero < zero, zero);
-  const V sum = two_sum(high, y.high, sum_error);
-  return select((d > limit) | ((a == b) & (d != d)), high, sum + (y.rest + sum_error));
 }
 
 // a log(b), and 0 for a = 0 whatever b is, NaN excepted. f32 0.76 ULP, f64 0.81 ULP on pairs of any sizes.

@@ -12,4 +12,5 @@
 #include "neighbour.h"
 #include "pow.h"
 #include "root.h"
+#include "softplus.h"
 #include "trig.h"

@@ -1,0 +1,20 @@
+#pragma once
+// Coefficients for log(1 + u) of f32 with u in [0, 1]: one column per interval, eighths of the powers of two of 0.97 u + 11/32, from column 11 on and
+// around; rows as in erf_tables.h. The point of the second interval is its middle, so that all it leaves is below 1/64.
+namespace weft::vecmath {
+
+inline constexpr double log1p_pieces[6][16] = {
+    {0x1.8e4p-3, 0x1.0efp-2, 0x1.4e0cp-2, 0x1.8c08p-2, 0x1.c648p-2, 0x1.0a76p-1, 0x1.29cep-1, 0x1.481p-1, 0x1.741p-1, 0x1.be2cp-1,
+     0x1.eea8p-1, 0, 0x1.8aep-5, 0x1.479p-4, 0x1.d9bp-4, 0x1.2858p-3},
+    {0x1.6bea1p-3, 0x1.e0c276p-3, 0x1.211b62p-2, 0x1.4ecf38p-2, 0x1.77f9bap-2, 0x1.ad0cdp-2, 0x1.d578c2p-2, 0x1.fb090ap-2, 0x1.17a7fp-1,
+     0x1.40df28p-1, 0x1.5a252cp-1, 0, 0x1.81a738p-5, 0x1.3b1fa6p-4, 0x1.c03dccp-4, 0x1.14c53ap-3},
+    {0x1.aca572p-1, 0x1.94e008p-1, 0x1.820f7p-1, 0x1.713572p-1, 0x1.62a918p-1, 0x1.50bf1ap-1, 0x1.43b66ep-1, 0x1.380d9p-1,
+     0x1.2885a2p-1, 0x1.11967p-1, 0x1.04692p-1, -0x1.b40d8ap-30, 0x1.e8748ap-1, 0x1.da163p-1, 0x1.caed42p-1, 0x1.bf4774p-1},
+    {-0x1.66dcc8p-2, -0x1.4029c6p-2, -0x1.23192ap-2, -0x1.0a3d8cp-2, -0x1.eb5874p-3, -0x1.baf654p-3, -0x1.9955dcp-3, -0x1.7c6156p-3,
+     -0x1.57763cp-3, -0x1.24621p-3, -0x1.08e5bcp-3, -0x1.ffff96p-2, -0x1.d1fe44p-2, -0x1.b6fb22p-2, -0x1.9b5ac6p-2, -0x1.86bd4ep-2},
+    {0x1.90da56p-3, 0x1.51c104p-3, 0x1.24c98ap-3, 0x1.00154p-3, 0x1.c5dd0cp-4, 0x1.84b37p-4, 0x1.593784p-4, 0x1.35185cp-4,
+     0x1.0964fep-4, 0x1.a0f164p-5, 0x1.67483ep-5, 0x1.5514a8p-2, 0x1.28672p-2, 0x1.0efb8ep-2, 0x1.eb9c36p-3, 0x1.c7378ap-3},
+    {-0x1.f835a8p-4, -0x1.949fe6p-4, -0x1.4e1024p-4, -0x1.153deep-4, -0x1.cd1e5cp-5, -0x1.7c56bep-5, -0x1.4770fp-5, -0x1.13f7b8p-5,
+     -0x1.c042cp-6, -0x1.4fc5dcp-6, -0x1.10a6f4p-6, -0x1.e6949ep-3, -0x1.a7bd58p-3, -0x1.761e68p-3, -0x1.511e58p-3, -0x1.2a2f56p-3}};
+
+}  // namespace weft::vecmath
