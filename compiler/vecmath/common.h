@@ -84,13 +84,13 @@ V rough_inverse(const V& x) {
 }
 
 // A polynomial without a constant term for each of sixteen intervals, about a point where the function is nearly a number of the dtype: one
-// rounding, that of the last fma, is all but all of the error. first: the lane is in the interval about 0, where the function is
-// a + a * polynomial. The index counts modulo 16.
+// rounding, that of the last fma, is all but all of the error. The interval about 0 has the point and the number 0 and a polynomial of
+// function(a) - a; elsewhere the number is above all distances from the point. The index counts modulo 16.
 template <LaneType V, int terms>
-V piecewise(const V& a, const typename V::Int& index, const typename V::Mask& first, const double (&table)[terms][16]) {
+V piecewise(const V& a, const typename V::Int& index, const double (&table)[terms][16]) {
   const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16, true}, index); };
   const V t = a - row(0);
-  return fma(t, horner(t, terms - 2, [&](int k) { return row(k + 2); }), select(first, t, row(1)));
+  return fma(t, horner(t, terms - 2, [&](int k) { return row(k + 2); }), max_raw(row(1), t));
 }
 
 // The sign bit of a lane, alone.

@@ -9,9 +9,7 @@ namespace weft::vecmath {
 // Sixteen intervals of equal width.
 template <LaneType V, int terms>
 V even_pieces(const V& a, double width, const double (&table)[terms][16]) {
-  const V shift = round_shift(a);
-  const auto index = to_bits(fma(a, a.like(1 / width), a.like(-0.5)) + shift);
-  return piecewise(a, index, index == to_bits(shift), table);
+  return piecewise(a, to_bits(fma(a, a.like(1 / width), a.like(-0.5)) + round_shift(a)), table);
 }
 
 // erf(x). f32 0.67 ULP, f64 0.74 ULP, all x. erf(-0) = -0, erf(+-inf) = +-1.

@@ -105,12 +105,11 @@ V rough_reciprocal(const V& d) {
   return fma(d, d.like(-0.4857421875), d.like(1.45703125));
 }
 
-// tanh for f32, from tables. Twice x + 1 has its exponent and the upper bits of its fraction in the index, which are 0 modulo 16 at 0.
+// tanh for f32, from tables. The index is the exponent of |x| + 1 and the upper bits of its fraction.
 template <LaneType V>
 V tanh_f32(const V& x) {
-  const V a = min_raw(x.like(10), abs(x)), two = x.like(2);
-  const auto index = to_bits(fma(a, two, two)) >> 21;
-  return copysign(piecewise(a, index, index == x.int_like(512), tanh_pieces), x);
+  const V a = min_raw(x.like(10), abs(x));
+  return copysign(piecewise(a, to_bits(a + x.like(1)) >> 21, tanh_pieces), x);
 }
 
 // tanh(x). f32 0.70 ULP, f64 1.07 ULP, all x. tanh(-0) = -0, tanh(+-inf) = +-1.

@@ -12,10 +12,10 @@ V add_log1p_f32(const V& high, const ExpPair<V>& e) {
   const auto index = to_bits(fma(e.value, e.value.like(0.97), e.value.like(0.34375))) >> 20;
   const auto first = index == high.int_like(0x3eb00000 >> 20);
   const auto row = [&](int k) { return table_lookup(LaneTable{log1p_pieces[k], 16, true}, index); };
-  const V t = (e.value - row(0)) + e.error;
+  const V distance = e.value - row(0), t = distance + e.error;
   const V slope = horner(t, 4, [&](int k) { return row(k + 2); }), lost = select(first, e.error, high.like(0));
   V error = high;
-  const V sum = two_sum(high, select(first, e.value, row(1)), error);
+  const V sum = two_sum(high, max_raw(row(1), distance), error);
   return sum + (fma(t, slope, lost) + error);
 }
 
