@@ -66,10 +66,12 @@ int LoopChoices::interleave(const Loop& loop) const {
 }
 
 int LoopChoices::latency_steps(const Loop& loop) const {
-  const bool functions = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
-    auto* compute = std::get_if<Compute>(&item);
-    return compute && op_cost(compute->op) >= long_function;
-  });
+  Functions functions;
+  for (const Item& item : loop.body)
+    if (auto* compute = std::get_if<Compute>(&item); compute && op_cost(compute->op) >= long_function) {
+      functions.cost += op_cost(compute->op);
+      functions.all_from_tables &= is_from_tables(compute->op, program_.dtype_of(compute->result));
+    }
   std::size_t bytes = widest_of(loop);
   for (const Item& item : loop.body)
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && std::count(loop.folds.begin(), loop.folds.end(), accumulate->fold) > 0)

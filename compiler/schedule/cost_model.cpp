@@ -179,15 +179,17 @@ double loop_cost(int body, int latency, int rows) {
 // Four are no faster. Two take 7 to 10 % less than one, and half as long again to compile.
 int vectors_of_distributed(int body) { return body <= masked_only ? 2 : 1; }
 
-int vectors_side_by_side(int body, bool long_functions, int registers_each, int registers) {
+int vectors_side_by_side(int body, const Functions& functions, int registers_each, int registers) {
   constexpr int few_constants = 4;               // in registers beside one value of each vector
   if (body <= small_body) return 4 * registers_each + few_constants <= registers ? 4 : 2;
   // One to three functions wait for their results: four vectors take 7 to 15 % less, and 1.5 to 3 ms more to compile. Shorter bodies gain
-  // nothing, longer ones more, but their compile time is what a user waits for (Zen 5).
-  if (body >= 32 && body <= interleaved_body && 32 * registers_each <= registers) return 4;
+  // nothing, longer ones more, but their compile time is what a user waits for (Zen 5). Functions from tables wait the least: a third of other
+  // ops fills that, and gelu with its gradient takes .45 ns an element with two vectors, .51 with four (Zen 4).
+  const bool filled = functions.cost > 0 && functions.all_from_tables && 4 * functions.cost < 3 * body;
+  if (body >= 32 && body <= interleaved_body && 32 * registers_each <= registers && !filled) return 4;
   if (body <= long_body) return 2;
   if (body <= masked_only) return 16 * registers_each <= registers ? 2 : 1;
-  if (long_functions) return 1;                  // their rare branches are code enough
+  if (functions.cost > 0) return 1;              // their rare branches are code enough
   // Chains as long as these wait for every result: an instruction takes two to four cycles, and two can begin in each. Sixteen registers hold
   // no more than four vectors of what is alive. Of thirty-two, eight vectors take two thirds of four's time, and three times as long to compile.
   return std::max(1, (registers >= 32 ? 8 : 4) / registers_each);
@@ -239,11 +241,13 @@ Index rows_packed(Index row_bytes, Index rows_of_block) {
   return std::clamp(scratch / std::max<Index>(1, row_bytes), rows_of_block, most_rows_packed) / rows_of_block * rows_of_block;
 }
 
+bool is_from_tables(Op op, DType dtype) { return dtype == f32 && (op == Op::tanh || op == Op::erf); }
+
 DividerUse divider_use(Op op, bool is_f64) {
   switch (op) {
     case Op::sqrt: return {1, 0};
-    case Op::divide: case Op::reciprocal: case Op::sigmoid: case Op::tanh: return {0, 1};
-    case Op::log: case Op::log2: case Op::log10: case Op::log1p: case Op::softplus: case Op::logaddexp: return {0, is_f64 ? 1 : 0};
+    case Op::divide: case Op::reciprocal: case Op::sigmoid: return {0, 1};
+    case Op::tanh: case Op::log: case Op::log2: case Op::log10: case Op::log1p: case Op::softplus: case Op::logaddexp: return {0, is_f64 ? 1 : 0};
     default: return {};
   }
 }

@@ -150,7 +150,8 @@ TEST_CASE("loops whose results wait for each other cost more than two that hide 
 }
 
 TEST_CASE("larger bodies have fewer vectors side by side and fewer elements together, and at least one") {
-  for (bool functions : {false, true})
+  const Functions none, tanh{30, true}, sigmoid{30, false};
+  for (const Functions& functions : {none, sigmoid})
     for (int registers : {1, 2, 4, 8}) {
       int before = 100;
       for (int body : {1, 16, 17, 31, 101, 160}) {
@@ -162,11 +163,14 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
       }
       CHECK(vectors_side_by_side(1000, functions, registers, 16) >= 1);
     }
-  CHECK(vectors_side_by_side(40, true, 1, 32) == 4);       // but for those that wait for one to three functions, where registers allow
-  CHECK(vectors_side_by_side(40, true, 1, 16) == 2);
-  CHECK(vectors_side_by_side(40, true, 2, 32) == 2);
-  CHECK(vectors_side_by_side(90, true, 1, 32) == 4);
-  CHECK(vectors_side_by_side(130, true, 1, 32) == 2);
+  CHECK(vectors_side_by_side(40, sigmoid, 1, 32) == 4);    // but for those that wait for one to three functions, where registers allow
+  CHECK(vectors_side_by_side(40, sigmoid, 1, 16) == 2);
+  CHECK(vectors_side_by_side(40, sigmoid, 2, 32) == 2);
+  CHECK(vectors_side_by_side(90, sigmoid, 1, 32) == 4);
+  CHECK(vectors_side_by_side(130, sigmoid, 1, 32) == 2);
+  CHECK(vectors_side_by_side(40, tanh, 1, 32) == 4);
+  CHECK(vectors_side_by_side(41, tanh, 1, 32) == 2);       // and what other ops fill
+  CHECK(vectors_side_by_side(41, none, 1, 32) == 4);
   CHECK(elements_together(4, false, 4096) > elements_together(4, true, 4096));
   CHECK(elements_together(4, true, 4096) > elements_together(25, true, 4096));
   CHECK(elements_together(4, true, 4096, 12) > elements_together(4, true, 4096, 8));
