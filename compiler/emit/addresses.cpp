@@ -168,4 +168,40 @@ Range Addresses::range_of(int axis) {
   return {number(0), size(program_.axis(axis).extent)};
 }
 
+// What is known of an axis, and from here on taken for granted.
+bool Addresses::relies_on_whole(int axis, Index size) {
+  if (!runs_in_whole(axis, size)) return false;
+  plan_.relied.whole(program_.axis(axis).extent, size);
+  return true;
+}
+
+bool Addresses::relies_on_one_leaf(int axis) {
+  if (!fits_one_leaf(axis)) return false;
+  if (!program_.is_tiled(axis)) plan_.relied.at_most(program_.axis(axis).extent, fold_leaf);
+  return true;
+}
+
+bool Addresses::relies_on_some(int axis) {
+  const NestAxis& known = program_.axis(axis);
+  if (known.known.least < 1) return false;
+  plan_.relied.some(known.extent);
+  return true;
+}
+
+// That a call is one unit: its code need not find out which part of the axis it is given. A few cycles, which only short calls of small
+// bodies notice: for others the code a longer call would need is dearer.
+bool Addresses::relies_on_one_unit(const Loop& loop) {
+  const NestAxis& root = program_.axis(program_.root.var.axis);
+  const Index most = std::min(program_.unit, fold_leaf);
+  if (loop.weight > small_body || root.known.most > most) return false;
+  plan_.relied.at_most(root.extent, most);
+  return true;
+}
+
+// The end of the part of the axis's range that `size` elements, a power of two, go into.
+Value* Addresses::end_of_whole(int axis, Range range, Index size) {
+  if (relies_on_whole(axis, size)) return range.end;
+  return b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-size)));
+}
+
 }  // namespace weft

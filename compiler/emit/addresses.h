@@ -41,6 +41,13 @@ class Addresses : protected LoopChoices, protected VectorMemory {
   Value* stride_along(int buffer, const std::vector<Subscript>& at, int axis);
   Value* address(int buffer, const std::vector<Subscript>& at, int skip_axis = -2);
 
+  // What is known of an axis, and from here on taken for granted.
+  bool relies_on_whole(int axis, Index size);
+  bool relies_on_one_leaf(int axis);
+  bool relies_on_some(int axis);
+  bool relies_on_one_unit(const Loop& loop);
+  Value* end_of_whole(int axis, Range range, Index size);
+
   Plan& plan_;
   std::vector<int> slots_;                      // by buffer
   std::vector<std::optional<Extent>> row_offsets_;   // by buffer: where its row lies in scratch

@@ -10,15 +10,6 @@ namespace weft {
 
 using llvm::Value;
 
-void KernelEmitter::exchange(JamCopy& copy) {
-  std::swap(axis_index_, copy.axis_index);
-  std::swap(scalars_, copy.scalars);
-  std::swap(accesses_, copy.accesses);
-  std::swap(spread_, copy.spread);
-  std::swap(divisors_, copy.divisors);
-  std::swap(folds_, copy.folds);
-}
-
 // The body of an outer loop for the elements first, first + spacing, .. at once. `last` stands for those that would be past it. `vectors`
 // runs a vector loop of it as all copies, if not all of its range.
 void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last, const std::function<void(const Loop&)>& vectors) {

@@ -15,7 +15,7 @@ namespace weft {
 using llvm::Value;
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
-    : Quotients(module, program, classes, plan, options.lanes, options.machine, options.fast_math), stream_(options.stream), calls_(options.calls) {}
+    : Accesses(module, program, classes, plan, options), calls_(options.calls) {}
 
 // A stage: the signature of StageFn, and nothing known yet.
 void KernelEmitter::begin_function(const std::string& name) {
@@ -76,42 +76,6 @@ void KernelEmitter::emit_item(const Item& item) {
     Value* old = from_memory(b_.CreateAlignedLoad(type, place, align), fold.dtype);
     b_.CreateAlignedStore(to_memory(accumulated(fold, old, scalar(accumulate.value), accumulate.factor ? scalar(*accumulate.factor) : nullptr), fold.dtype), place, align);
   }
-}
-
-// What is known of an axis, and from here on taken for granted.
-bool KernelEmitter::relies_on_whole(int axis, Index size) {
-  if (!runs_in_whole(axis, size)) return false;
-  plan_.relied.whole(program_.axis(axis).extent, size);
-  return true;
-}
-
-bool KernelEmitter::relies_on_one_leaf(int axis) {
-  if (!fits_one_leaf(axis)) return false;
-  if (!program_.is_tiled(axis)) plan_.relied.at_most(program_.axis(axis).extent, fold_leaf);
-  return true;
-}
-
-bool KernelEmitter::relies_on_some(int axis) {
-  const NestAxis& known = program_.axis(axis);
-  if (known.known.least < 1) return false;
-  plan_.relied.some(known.extent);
-  return true;
-}
-
-// That a call is one unit: its code need not find out which part of the axis it is given. A few cycles, which only short calls of small
-// bodies notice: for others the code a longer call would need is dearer.
-bool KernelEmitter::relies_on_one_unit(const Loop& loop) {
-  const NestAxis& root = program_.axis(program_.root.var.axis);
-  const Index most = std::min(program_.unit, fold_leaf);
-  if (loop.weight > small_body || root.known.most > most) return false;
-  plan_.relied.at_most(root.extent, most);
-  return true;
-}
-
-// The end of the part of the axis's range that `size` elements, a power of two, go into.
-Value* KernelEmitter::end_of_whole(int axis, Range range, Index size) {
-  if (relies_on_whole(axis, size)) return range.end;
-  return b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-size)));
 }
 
 // As much of the range as goes together; returns where the rest begins.

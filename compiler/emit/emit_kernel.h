@@ -8,42 +8,19 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
 
-#include "emit.h"
-#include "emit_op.h"
-#include "quotients.h"
-#include "code/fold_support.h"
+#include "accesses.h"
 
 namespace weft {
 
 // Its layers: CodeBuilder (branches, loops), VectorMemory (vectors to and from memory), Addresses (arguments, sizes, arrays), Fetches (what comes
-// next), LaneMemory (elements of a vector loop), Values (what is computed), Quotients (without the divider). What is here are loops: the shapes
-// that they take, a file each.
-class KernelEmitter : private Quotients {
+// next), LaneMemory (elements of a vector loop), Values (what is computed), Quotients (without the divider), SideBySide (copies of a body), Folds
+// (accumulators and their trees), Accesses (what a vector loop reads and writes). What is here are loops: the shapes that they take, a file each.
+class KernelEmitter : private Accesses {
  public:
   KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
   void emit();
 
  private:
-  struct FoldState {
-    std::vector<llvm::AllocaInst*> registers;   // folded over the lanes: one vector per interleaved step
-    std::vector<llvm::AllocaInst*> signs;       // beside them, of an extreme of floats: see emit_extreme.cpp
-    llvm::AllocaInst* nan = nullptr;
-    Value* cell = nullptr;                      // no row axes: the slots, on the stack
-    Value* memory = nullptr;                    // row axes: slots * elements in scratch; slot 0 is the result row
-    Value* stack = nullptr;                     // the tree over leaves
-    Value *elements = nullptr, *in_use = nullptr;       // of one row: all of them, and those of the current unit
-    int slots = 1;
-  };
-
-  // What differs between the elements of a serial loop that one vector loop works on together (emit_jam.cpp).
-  struct JamCopy {
-    std::vector<Value*> axis_index, scalars;
-    std::unordered_map<const void*, LaneAccess> accesses;
-    std::unordered_map<int, Value*> spread;
-    std::map<std::string, InvariantDivisor> divisors;
-    std::vector<FoldState> folds;
-  };
-
   // emit_kernel.cpp: functions, stages, loops
   void begin_function(const std::string& name);
   void end_function();
@@ -53,11 +30,6 @@ class KernelEmitter : private Quotients {
   void emit_item(const Item& item);
   void emit_serial(const Loop& loop);
   Value* emit_several(const Loop& loop, const Outer& outer, Together how, Range range);
-  bool relies_on_whole(int axis, Index size);
-  bool relies_on_one_leaf(int axis);
-  bool relies_on_some(int axis);
-  bool relies_on_one_unit(const Loop& loop);
-  Value* end_of_whole(int axis, Range range, Index size);
   void emit_blocks(const Loop& loop);
   template <class Body> void in_steps(int axis, int steps, const char* name, Body body);
 
@@ -83,11 +55,8 @@ class KernelEmitter : private Quotients {
   void load_repeated(const Loop& loop, Value* begin, int steps);
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
-  void keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks);
-  Value* accumulated(const Fold& fold, Value* acc, Value* value, Value* factor);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Loop& loop, const Compute& compute, int steps);
-  int steps_of(const Loop& loop) const { return copies_.tiled_by >= 0 ? 1 : interleave(loop); }
   Value* move_mask(const Masks& masks, int step) const { return shared_step_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
 
@@ -116,33 +85,14 @@ class KernelEmitter : private Quotients {
   std::vector<Stop> stops_of(const Loop& loop, int steps);
   void move_parts(const std::vector<Stop>& stops, bool loads, Value* index, const Masks& masks);
   void emit_shared_body(const Loop& loop, Range range, int steps);
-
-  // emit_accesses.cpp
-  void open_accesses(const Loop& loop);
-  void fetch_ahead(const Loop& loop, bool beside_stores);
+  void keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks);
 
   // emit_jam.cpp: several copies of a body, side by side
-  struct Copies {                               // what the copies of a body are, and what becomes of what they make
-    int tiled_by = -1;                          // neighbours along this axis of the outer loop; operands that lie across are transposed
-    bool thin = false;                          // all elements of a fold
-    int swept = 0;                              // tiles in blocks of so many vectors: the next ones are many tiles later
-    bool rolled = false;                        // one body for all of them, one after the other
-    bool down_columns = false;                  // whoever emits the body adds to the folds
-    bool in_registers = false;                  // rows of a block of sums
-    const Loop* taker = nullptr;                // takes what they fold ..
-    bool taken_past_caches = false;             // .. and stores it past the caches
-  };
   Value* emit_jam(const Loop& serial, Range range, int copies);
-  void exchange(JamCopy& copy);
-  template <class Body> void each_copy(Body body);
-  template <class Body> void as_copies(const Copies& what, Body body);
   bool is_carried_row(int buffer, const Loop& lanes) const;
   void emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last = nullptr, const std::function<void(const Loop&)>& vectors = {});
   void emit_rows(const Loop& rows, Range range, int copies);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
-  int copies() const { return copies_.rolled ? lane_count : std::max(1, static_cast<int>(jam_.size())); }
-  bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
-  bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
 
   // emit_thin.cpp
   void emit_thin(const Loop& serial, const Outer& outer, const Loop* taker = nullptr);
@@ -182,7 +132,6 @@ class KernelEmitter : private Quotients {
   // emit_tile.cpp
   Value* emit_tiles(const Loop& outer, Range range, int elements);
   Index rows_apart(const Load& load, const Loop& lanes) const;
-  bool is_joined(const Store& store, const Loop& lanes) const;
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
@@ -240,65 +189,20 @@ class KernelEmitter : private Quotients {
   const EarlyTables* early_tables(const Loop& loop) const;
 
   // emit_stream.cpp
-  bool is_only_written(const Store& store, int axis) const;
-  bool streams(const Store& store, int axis, int lanes = lane_count) const;
-  bool streams_joined(const Store& store, int few, int axis) const;
-  bool past_caches() const { return begin_lines(stream_); }
-  static bool is_one_row(const Store& store, int axis);
   const Item* streams_from_a_line_on(const Loop& loop) const;
   void emit_from_a_line_on(const Loop& loop, Range range, int steps, const Item& result);
-  void finish_streams();
-
-  // emit_fold.cpp: what happens around folded loops
-  void open_folds(const Loop& loop, bool leaves);
-  void start_folds(const Loop& loop, bool ordered);
-  void fold_leaves(const Loop& loop, Range range, bool leaves, const std::function<void(Range)>& run);
-  void end_leaf(const Loop& loop, Value* leaf, Value* several = nullptr);
-  void finish_leaves(const Loop& loop, Value* leaves);
-  void take_results(const Loop& loop);
-  void close_folds(const Loop& loop, Range range);
-  Value* across_lanes(const Fold& fold, Value* vector);
-  Value* elements_in_use(const Buffer& row);
-
-  // emit_trees.cpp
-  std::vector<Value*> across_lanes(const Fold& fold, std::vector<Value*> vectors);
-  bool sums_in_registers(const Loop& loop) const;
-  void end_leaves_together(const Loop& loop);
 
   // emit_others.cpp
-  Value* product(DType dtype, Value* a, Value* b);
-  std::vector<Value*> others_in_slot(DType dtype, const std::vector<Value*>& elements, Value*& all);
-  std::vector<Value*> others_along_lanes(DType dtype, const std::vector<Value*>& row, Value*& all);
-  std::vector<Value*> others_across_lanes(DType dtype, const std::vector<Value*>& row, Value*& total);
-  Value* exchange_lanes(Value* vector, int distance);
   void emit_others(const Others& item);
-  std::pair<LaneAccess, LaneAccess> others_access(const Others& item, int lanes);
-  void open_others(const Others& item, int lanes);
   void emit_lane_others(const Others& item, Value* index, int steps, const Masks& masks);
   void hold_rows();
   bool moves_held_row(const Loop& loop) const;
   void emit_held_row(const Loop& loop);
 
-  // emit_extreme.cpp
-  bool orders_zeros() const;
-  Value* better(Value* a, Value* b, bool larger);
-  void open_extreme(const Fold& fold, FoldState& state);
-  void start_extreme(const Fold& fold, const FoldState& state);
-  void accumulate_extreme(const Fold& fold, const FoldState& state, const std::vector<Value*>& values);
-  Value* take_extreme(const Fold& fold, const FoldState& state);
-  void call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args);
-  Value* fold_slot(const Fold& fold, const FoldState& state);
-
-  const PastCaches stream_;
   const bool calls_;
 
-  std::unordered_map<const void*, LaneAccess> accesses_;
-  std::unordered_map<const void*, std::vector<std::pair<LaneAccess, LaneAccess>>> others_accesses_;   // by Others: of each element along its row
-  std::vector<JamCopy> jam_;                    // empty outside such a loop
-  std::size_t jam_copy_ = 0;
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
-  Copies copies_;
   std::map<int, std::vector<Value*>> thin_results_;          // by row of a fold: for each vector, until the taker's step is done
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
   struct SharedStep {                           // an iteration of a shared body: all that it moves is there
@@ -313,7 +217,6 @@ class KernelEmitter : private Quotients {
   struct {                                      // where the current block of tiles begins, in both loops
     Value *outer = nullptr, *lanes = nullptr;
   } block_;
-  std::vector<FoldState> folds_;
   std::unordered_map<const Loop*, EarlyTables> early_tables_;
   std::vector<LoopCode> codes_;                 // of the vector loops so far
   std::set<const Loop*> noted_;
@@ -332,23 +235,6 @@ template <class Body> void KernelEmitter::in_steps(int axis, int steps, const ch
     body(index, 1, first_lanes(part_, 1));
     part_ = nullptr;
   });
-}
-
-// body(), as each of the copies that run side by side.
-template <class Body> void KernelEmitter::each_copy(Body body) {
-  if (jam_.empty()) return body();
-  for (jam_copy_ = 0; jam_copy_ < jam_.size(); ++jam_copy_) {
-    exchange(jam_[jam_copy_]);
-    body();
-    exchange(jam_[jam_copy_]);
-  }
-}
-
-// body(), whose copies are what is said.
-template <class Body> void KernelEmitter::as_copies(const Copies& what, Body body) {
-  const Copies before = std::exchange(copies_, what);
-  body();
-  copies_ = before;
 }
 
 }  // namespace weft

@@ -1,76 +1,12 @@
-// Products of all others along few elements (graph/include/weft/accumulator.h says in which order), in registers from the first to the last.
-//
-// Along the vectors the sixteen slots are lanes, and slots change places by shuffles. Across them a slot is a vector of its own for sixteen
-// neighbours, and nothing moves.
+// Loops over products of all others along few elements (others.h).
 #include <algorithm>
 
 #include "emit_kernel.h"
+#include "others.h"
 
 namespace weft {
 
 using llvm::Value;
-
-namespace {
-
-constexpr int slots = static_cast<int>(fold_slots);
-static_assert(slots == lane_count, "along the vectors slots are lanes");
-
-}  // namespace
-
-// Null counts as 1.
-Value* KernelEmitter::product(DType dtype, Value* a, Value* b) { return a && b ? emit_combine(b_, AccumulatorId::prod, dtype, a, b) : a ? a : b; }
-
-// Of each element of a slot the product of its others; and that of all.
-std::vector<Value*> KernelEmitter::others_in_slot(DType dtype, const std::vector<Value*>& elements, Value*& all) {
-  std::vector<Value*> others(elements.size());
-  Value* after = nullptr;
-  for (std::size_t k = elements.size(); k-- > 0; after = product(dtype, after, elements[k])) others[k] = after;
-  all = nullptr;
-  for (std::size_t k = 0; k < elements.size(); all = product(dtype, all, elements[k++])) others[k] = product(dtype, all, others[k]);
-  return others;
-}
-
-// Of vectors along a row, whose last one ends with ones.
-std::vector<Value*> KernelEmitter::others_along_lanes(DType dtype, const std::vector<Value*>& row, Value*& all) {
-  Value* rest = nullptr;
-  std::vector<Value*> others = others_in_slot(dtype, row, all);
-  for (int distance = slots / 2; distance > 0; distance /= 2) {
-    Value* partner = exchange_lanes(all, distance);
-    rest = product(dtype, rest, partner);
-    all = product(dtype, all, partner);
-  }
-  for (Value*& each : others) each = product(dtype, each, rest);
-  return others;
-}
-
-// Of vectors that are one element of the row each.
-std::vector<Value*> KernelEmitter::others_across_lanes(DType dtype, const std::vector<Value*>& row, Value*& total) {
-  std::vector<std::vector<Value*>> in_slot;
-  std::vector<Value*> all(slots, nullptr), rest(slots, nullptr);
-  for (std::size_t slot = 0; slot < slots; ++slot) {
-    std::vector<Value*> elements;
-    for (std::size_t k = slot; k < row.size(); k += slots) elements.push_back(row[k]);
-    in_slot.push_back(others_in_slot(dtype, elements, all[slot]));
-  }
-  for (std::size_t distance = slots / 2; distance > 0; distance /= 2) {
-    const std::vector<Value*> before = all;
-    for (std::size_t slot = 0; slot < slots; ++slot) {
-      rest[slot] = product(dtype, rest[slot], before[slot ^ distance]);
-      all[slot] = slot & distance ? all[slot ^ distance] : product(dtype, before[slot], before[slot ^ distance]);
-    }
-  }
-  total = all[0];
-  std::vector<Value*> others;
-  for (std::size_t k = 0; k < row.size(); ++k) others.push_back(product(dtype, in_slot[k % slots][k / slots], rest[k % slots]));
-  return others;
-}
-
-// Lane s of the result is lane s ^ distance.
-Value* KernelEmitter::exchange_lanes(Value* vector, int distance) {
-  std::vector<int> from;
-  for (int lane = 0; lane < lane_count; ++lane) from.push_back(lane ^ distance);
-  return b_.CreateShuffleVector(vector, from);
-}
 
 // Outside the loops along the row: it lies along the vectors.
 void KernelEmitter::emit_others(const Others& item) {
@@ -84,25 +20,9 @@ void KernelEmitter::emit_others(const Others& item) {
   for (int k = 0; k < vectors; ++k) row.push_back(lane_load(from, dtype, first, k, k + 1 == vectors ? inside : nullptr));
   if (inside) row.back() = b_.CreateSelect(inside, row.back(), constant_value(context_, unit(AccumulatorId::prod, dtype), lane_count));
   Value* total = nullptr;
-  const std::vector<Value*> others = others_along_lanes(dtype, row, total);
+  const std::vector<Value*> others = others_along_lanes(b_, dtype, row, total);
   if (item.total >= 0) scalars_[static_cast<std::size_t>(item.total)] = b_.CreateExtractElement(total, std::uint64_t{0});
   for (int k = 0; k < vectors; ++k) lane_store(to, dtype, first, k, k + 1 == vectors ? inside : nullptr, others[static_cast<std::size_t>(k)]);
-}
-
-std::pair<LaneAccess, LaneAccess> KernelEmitter::others_access(const Others& item, int lanes) {
-  LaneAccess from = lane_access(item.from, item.from_at, lanes), to = lane_access(item.to, item.to_at, lanes);
-  to.stream = streams({item.to, item.to_at, {}}, lanes);
-  return {from, to};
-}
-
-void KernelEmitter::open_others(const Others& item, int lanes) {
-  auto& elements = others_accesses_[&item];
-  elements.clear();
-  for (Index k = 0; k < program_.axis(item.axis).extent.constant(); ++k) {
-    axis_index_[static_cast<std::size_t>(item.axis)] = number(k);
-    elements.push_back(others_access(item, lanes));
-  }
-  axis_index_[static_cast<std::size_t>(item.axis)] = nullptr;
 }
 
 // In a vector loop: the row lies across it.
@@ -115,7 +35,7 @@ void KernelEmitter::emit_lane_others(const Others& item, Value* index, int steps
     std::vector<Value*> row;
     for (const auto& [from, to] : elements) row.push_back(lane_load(from, dtype, index, step, mask));
     totals.push_back(nullptr);
-    const std::vector<Value*> others = others_across_lanes(dtype, row, totals.back());
+    const std::vector<Value*> others = others_across_lanes(b_, dtype, row, totals.back());
     for (std::size_t k = 0; k < others.size(); ++k) lane_store(elements[k].second, dtype, index, step, mask, others[k]);
   }
   if (item.total >= 0) packs_[static_cast<std::size_t>(item.total)] = std::move(totals);

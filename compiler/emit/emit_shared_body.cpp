@@ -67,4 +67,35 @@ void KernelEmitter::emit_shared_body(const Loop& loop, Range range, int steps) {
   repeated_.clear();
 }
 
+// Lanes outside the loop do not change the fold: they hold its unit, the factors 1. In a shared body only its last step has some: a
+// branch costs less than masks.
+void KernelEmitter::keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks) {
+  const auto inside = [&](const Masks& which, std::vector<Value*> all, const Scalar& outside) {
+    for (std::size_t step = 0; step < all.size(); ++step) all[step] = b_.CreateSelect(which[step], all[step], constant_value(context_, outside, lane_count));
+    return all;
+  };
+  const Scalar nothing = unit(fold.accumulator, fold.dtype), one = Scalar::of(fold.dtype, 1.0);
+  if (!shared_step_) {
+    if (!masks.empty()) values = inside(masks, values, nothing), factors = inside(masks, factors, one);
+    return;
+  }
+  std::vector<Value*> kept, kept_factors;
+  llvm::BasicBlock *whole = b_.GetInsertBlock(), *part = nullptr;
+  if_then(shared_step_->is_part, "inside", [&] {
+    const Masks which = first_lanes(shared_step_->count, static_cast<int>(values.size()));
+    kept = inside(which, values, nothing), kept_factors = inside(which, factors, one);
+    part = b_.GetInsertBlock();
+  });
+  const auto joined = [&](std::vector<Value*> all, const std::vector<Value*>& of_part) {
+    for (std::size_t step = 0; step < all.size(); ++step) {
+      auto* value = b_.CreatePHI(all[step]->getType(), 2);
+      value->addIncoming(all[step], whole);
+      value->addIncoming(of_part[step], part);
+      all[step] = value;
+    }
+    return all;
+  };
+  values = joined(values, kept), factors = joined(factors, kept_factors);
+}
+
 }  // namespace weft

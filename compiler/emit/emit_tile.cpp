@@ -50,12 +50,6 @@ Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
   return picks_joined_rows(count, size_of(program_.buffer(load.buffer).dtype), true, false, apart) ? apart : 0;
 }
 
-bool KernelEmitter::is_joined(const Store& store, const Loop& lanes) const {
-  if (!copies_.thin || !joins(store.buffer, store.at, copies_.tiled_by, lanes.var.axis)) return false;
-  return picks_joined_rows(static_cast<int>(jam_.size()), size_of(program_.buffer(store.buffer).dtype), false,
-                           streams_joined(store, copies_.tiled_by, lanes.var.axis));
-}
-
 // Before the copies of a vector step.
 void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
   if (copies_.tiled_by < 0) return;

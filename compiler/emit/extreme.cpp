@@ -6,7 +6,7 @@
 
 #include <llvm/Analysis/VectorUtils.h>
 
-#include "emit_kernel.h"
+#include "folds.h"
 #include "llvm_lane.h"
 
 namespace weft {
@@ -19,15 +19,15 @@ bool is_maximum(AccumulatorId accumulator) { return accumulator == AccumulatorId
 
 }  // namespace
 
-bool KernelEmitter::orders_zeros() const { return has_feature("+avx512dq"); }
+bool Folds::orders_zeros() const { return has_feature("+avx512dq"); }
 
 // The larger number, or the smaller; -0 is less than +0 where registers order them.
-Value* KernelEmitter::better(Value* a, Value* b, bool larger) {
+Value* Folds::better(Value* a, Value* b, bool larger) {
   if (orders_zeros()) return extreme_number(Lane{a, &b_}, Lane{b, &b_}, larger).value;
   return b_.CreateSelect(larger ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
 }
 
-void KernelEmitter::open_extreme(const Fold& fold, FoldState& state) {
+void Folds::open_extreme(const Fold& fold, FoldState& state) {
   if (!is_extreme(fold)) return;
   auto* bits = register_type(context_, fold.dtype == f64 ? i64 : i32, lane_count);
   if (!orders_zeros())
@@ -35,14 +35,14 @@ void KernelEmitter::open_extreme(const Fold& fold, FoldState& state) {
   state.nan = stack_cell(register_bytes() == 64 ? register_type(context_, bool_, lane_count) : bits, "nan");      // as masks are kept
 }
 
-void KernelEmitter::start_extreme(const Fold& fold, const FoldState& state) {
+void Folds::start_extreme(const Fold& fold, const FoldState& state) {
   if (!state.nan) return;
   for (auto* signs : state.signs)
     b_.CreateStore(is_maximum(fold.accumulator) ? llvm::Constant::getAllOnesValue(signs->getAllocatedType()) : llvm::Constant::getNullValue(signs->getAllocatedType()), signs);
   b_.CreateStore(llvm::Constant::getNullValue(state.nan->getAllocatedType()), state.nan);
 }
 
-void KernelEmitter::accumulate_extreme(const Fold& fold, const FoldState& state, const std::vector<Value*>& values) {
+void Folds::accumulate_extreme(const Fold& fold, const FoldState& state, const std::vector<Value*>& values) {
   const bool larger = is_maximum(fold.accumulator);
   Value* nan = b_.CreateLoad(state.nan->getAllocatedType(), state.nan);
   const auto note = [&](Value* a, Value* b) { nan = b_.CreateOr(nan, b_.CreateSExt(b_.CreateFCmpUNO(a, b), nan->getType())); };
@@ -62,7 +62,7 @@ void KernelEmitter::accumulate_extreme(const Fold& fold, const FoldState& state,
 }
 
 // The result, which is exact: of all, and only then what zeros and NaN make of it.
-Value* KernelEmitter::take_extreme(const Fold& fold, const FoldState& state) {
+Value* Folds::take_extreme(const Fold& fold, const FoldState& state) {
   const bool larger = is_maximum(fold.accumulator);
   // Of all registers, then of their lanes.
   const auto reduced = [&](const std::vector<llvm::AllocaInst*>& cells, const auto& joined) {

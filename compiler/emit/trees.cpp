@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "emit_kernel.h"
+#include "folds.h"
 
 namespace weft {
 
@@ -46,7 +46,7 @@ std::vector<int> moved(std::vector<int> lanes, int by) {
 }  // namespace
 
 // The value of each of these vectors' trees.
-std::vector<Value*> KernelEmitter::across_lanes(const Fold& fold, std::vector<Value*> vectors) {
+std::vector<Value*> Folds::across_lanes(const Fold& fold, std::vector<Value*> vectors) {
   const auto combine = [&](Value* a, Value* b) { return emit_combine(b_, fold.accumulator, fold.dtype, a, b); };
   const auto* type = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType());
   const int bytes = static_cast<int>(type->getScalarSizeInBits()) / 8;
@@ -85,7 +85,7 @@ std::vector<Value*> KernelEmitter::across_lanes(const Fold& fold, std::vector<Va
 }
 
 // Whether each copy has its ordered folds in a register.
-bool KernelEmitter::sums_in_registers(const Loop& loop) const {
+bool Folds::sums_in_registers(const Loop& loop) const {
   return std::all_of(loop.folds.begin(), loop.folds.end(), [&](int fold) {
     const auto at = static_cast<std::size_t>(fold);
     return !program_.folds[at].ordered || (program_.folds[at].result >= 0 && !jam_[0].folds[at].registers.empty());
@@ -93,7 +93,7 @@ bool KernelEmitter::sums_in_registers(const Loop& loop) const {
 }
 
 // Ends their leaves, of all copies at once.
-void KernelEmitter::end_leaves_together(const Loop& loop) {
+void Folds::end_leaves_together(const Loop& loop) {
   for (int number_of_fold : loop.folds) {
     const auto at = static_cast<std::size_t>(number_of_fold);
     const Fold& fold = program_.folds[at];

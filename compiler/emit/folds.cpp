@@ -1,6 +1,6 @@
 // Around a folded loop: accumulators start at their unit, a leaf of 1024 ends in a tree over its sixteen slots, leaves
 // end in a balanced tree. The order is that of weft/accumulator.h, whichever loop runs outside and which one as vectors.
-#include "emit_kernel.h"
+#include "folds.h"
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -8,7 +8,7 @@ namespace weft {
 
 using llvm::Value;
 
-void KernelEmitter::call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args) {
+void Folds::call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args) {
   std::vector<llvm::Type*> types;
   for (Value* arg : args) types.push_back(arg->getType());
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
@@ -17,7 +17,7 @@ void KernelEmitter::call_support(FoldSupport what, const Fold& fold, std::vector
 }
 
 // Of the elements of a row those of the current unit, where the others lie behind them: whole vectors.
-Value* KernelEmitter::elements_in_use(const Buffer& row) {
+Value* Folds::elements_in_use(const Buffer& row) {
   const bool c = row.order == Order::c;
   if (!program_.is_tiled(c ? row.axes.front() : row.axes.back())) return size(row_elements(row));
   Value* count = b_.CreateSub(tile_.end, tile_.begin);
@@ -26,7 +26,7 @@ Value* KernelEmitter::elements_in_use(const Buffer& row) {
 }
 
 // Memory for the folds that end with this loop.
-void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
+void Folds::open_folds(const Loop& loop, bool leaves) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.fold(number_of_fold);
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
@@ -58,7 +58,7 @@ void KernelEmitter::open_folds(const Loop& loop, bool leaves) {
 }
 
 // Sets the accumulators that are (not) ordered to their unit.
-void KernelEmitter::start_folds(const Loop& loop, bool ordered) {
+void Folds::start_folds(const Loop& loop, bool ordered) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.fold(number_of_fold);
     const FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
@@ -79,7 +79,7 @@ void KernelEmitter::start_folds(const Loop& loop, bool ordered) {
 }
 
 // s with s+8, then s+4, s+2, s+1.
-Value* KernelEmitter::across_lanes(const Fold& fold, Value* vector) {
+Value* Folds::across_lanes(const Fold& fold, Value* vector) {
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType());
   if (!type) return vector;
   for (int half = static_cast<int>(type->getNumElements()) / 2; half >= 1; half /= 2) {
@@ -91,7 +91,7 @@ Value* KernelEmitter::across_lanes(const Fold& fold, Value* vector) {
 }
 
 // Runs a loop's range, leaf by leaf if it may be longer than one; an empty range is one empty leaf.
-void KernelEmitter::fold_leaves(const Loop& loop, Range range, bool leaves, const std::function<void(Range)>& run) {
+void Folds::fold_leaves(const Loop& loop, Range range, bool leaves, const std::function<void(Range)>& run) {
   if (!leaves) {
     each_copy([&] { start_folds(loop, true); });
     run(range);
@@ -119,7 +119,7 @@ void KernelEmitter::fold_leaves(const Loop& loop, Range range, bool leaves, cons
 
 // The value of one leaf of every ordered fold goes to its result place; with `leaf` given, on to the tree over leaves if there
 // are several: most rows are shorter than a leaf and should not pay for a tree.
-void KernelEmitter::end_leaf(const Loop& loop, Value* leaf, Value* several) {
+void Folds::end_leaf(const Loop& loop, Value* leaf, Value* several) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.fold(number_of_fold);
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
@@ -140,7 +140,7 @@ void KernelEmitter::end_leaf(const Loop& loop, Value* leaf, Value* several) {
   }
 }
 
-void KernelEmitter::finish_leaves(const Loop& loop, Value* leaves) {
+void Folds::finish_leaves(const Loop& loop, Value* leaves) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.fold(number_of_fold);
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
@@ -150,7 +150,7 @@ void KernelEmitter::finish_leaves(const Loop& loop, Value* leaves) {
   }
 }
 
-void KernelEmitter::take_results(const Loop& loop) {
+void Folds::take_results(const Loop& loop) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.fold(number_of_fold);
     if (!fold.ordered || fold.row >= 0) continue;
@@ -159,7 +159,7 @@ void KernelEmitter::take_results(const Loop& loop) {
 }
 
 // Results of accumulators without an order, and the value of a float sum over nothing: +0, not the unit -0.
-void KernelEmitter::close_folds(const Loop& loop, Range range) {
+void Folds::close_folds(const Loop& loop, Range range) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.fold(number_of_fold);
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
@@ -193,13 +193,18 @@ void KernelEmitter::close_folds(const Loop& loop, Range range) {
 }
 
 // The slot of the current element of an ordered fold whose slots are in memory.
-Value* KernelEmitter::fold_slot(const Fold& fold, const FoldState& state) {
+Value* Folds::fold_slot(const Fold& fold, const FoldState& state) {
   if (state.slots == 1) return number(0);
   Value* const index = axis_index_[static_cast<std::size_t>(fold.axis)];
   if (copies_.tiled_by != fold.axis || jam_.empty()) return b_.CreateAnd(index, number(state.slots - 1));
   const auto copy = static_cast<Index>(jam_copy_), copies = static_cast<Index>(jam_.size());
   if (copies % state.slots == 0) return number(copy % state.slots);                                  // tiles begin at slot 0
   return b_.CreateAdd(b_.CreateAnd(b_.CreateSub(index, number(copy)), number(state.slots - 1)), number(copy));
+}
+
+// acc with the value, or with the product of both.
+Value* Folds::accumulated(const Fold& fold, Value* acc, Value* value, Value* factor) {
+  return factor ? emit_op(b_, Op::fma, {value, factor, acc}, {fold.dtype, fold.dtype, fold.dtype}, fold.dtype, fast_math_) : emit_combine(b_, fold.accumulator, fold.dtype, acc, value);
 }
 
 }  // namespace weft

@@ -1,0 +1,33 @@
+// What a vector loop reads and writes: addresses made before it, what it fetches ahead, and which results it stores past the caches.
+#pragma once
+#include "emit.h"
+#include "folds.h"
+
+namespace weft {
+
+class Accesses : protected Folds {
+ protected:
+  Accesses(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
+      : Folds(module, program, classes, plan, options.lanes, options.machine, options.fast_math), stream_(options.stream) {}
+
+  void open_accesses(const Loop& loop);
+  void fetch_ahead(const Loop& loop, bool beside_stores);
+  std::pair<LaneAccess, LaneAccess> others_access(const Others& item, int lanes);
+
+  // stream.cpp
+  bool past_caches() const { return begin_lines(stream_); }
+  static bool is_one_row(const Store& store, int axis);
+  bool is_only_written(const Store& store, int axis) const;
+  bool streams(const Store& store, int axis, int lanes = lane_count) const;
+  bool is_joined(const Store& store, const Loop& lanes) const;
+  void finish_streams();
+
+  const PastCaches stream_;
+  std::unordered_map<const void*, std::vector<std::pair<LaneAccess, LaneAccess>>> others_accesses_;   // by Others: of each element along its row
+
+ private:
+  void open_others(const Others& item, int lanes);
+  bool streams_joined(const Store& store, int few, int axis) const;
+};
+
+}  // namespace weft

@@ -1,0 +1,46 @@
+// Around and within loops that fold: where accumulators are, how they start, and the tree in which their slots and leaves end. Whatever
+// the loops are, the order is that of weft/accumulator.h.
+#pragma once
+#include <functional>
+
+#include "code/fold_support.h"
+#include "side_by_side.h"
+
+namespace weft {
+
+class Folds : protected SideBySide {
+ protected:
+  using SideBySide::SideBySide;
+
+  void open_folds(const Loop& loop, bool leaves);
+  void start_folds(const Loop& loop, bool ordered);
+  void fold_leaves(const Loop& loop, Range range, bool leaves, const std::function<void(Range)>& run);
+  void end_leaf(const Loop& loop, Value* leaf, Value* several = nullptr);
+  void close_folds(const Loop& loop, Range range);
+  Value* accumulated(const Fold& fold, Value* acc, Value* value, Value* factor);
+  Value* fold_slot(const Fold& fold, const FoldState& state);
+  void call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args);
+  std::vector<Value*> across_lanes(const Fold& fold, std::vector<Value*> vectors);       // trees.cpp
+
+  // extreme.cpp
+  void accumulate_extreme(const Fold& fold, const FoldState& state, const std::vector<Value*>& values);
+
+ private:
+  void finish_leaves(const Loop& loop, Value* leaves);
+  void take_results(const Loop& loop);
+  Value* across_lanes(const Fold& fold, Value* vector);
+  Value* elements_in_use(const Buffer& row);
+
+  // trees.cpp
+  bool sums_in_registers(const Loop& loop) const;
+  void end_leaves_together(const Loop& loop);
+
+  // extreme.cpp
+  bool orders_zeros() const;
+  Value* better(Value* a, Value* b, bool larger);
+  void open_extreme(const Fold& fold, FoldState& state);
+  void start_extreme(const Fold& fold, const FoldState& state);
+  Value* take_extreme(const Fold& fold, const FoldState& state);
+};
+
+}  // namespace weft
