@@ -9,7 +9,7 @@
 
 #include <weft/text.h>
 
-#include "schedule/drafts.h"
+#include "schedule/readers.h"
 
 namespace weft {
 namespace {

@@ -38,7 +38,8 @@ bool goes_by_steps(const AxisMap& map) {
   return std::any_of(map.begin(), map.end(), [](const AxisRef& ref) { return ref.axis >= 0 && ref.step != 1 && ref.step != -1; });
 }
 
-bool is_in_memory(const Graph& graph, NodeId id) {
+// Inputs and constants, under whatever shape: in memory before anything runs.
+bool is_given(const Graph& graph, NodeId id) {
   while (graph.node(id).kind == Kind::reshape) id = graph.operand(id, 0);
   return graph.node(id).kind == Kind::input || std::holds_alternative<Array>(graph.node(id).payload);
 }
@@ -119,7 +120,7 @@ class Inliner {
     const Node& node = graph_.node(id);
     if (all_inside(map, node.shape(), update_.domain)) return node.kind != Kind::iota;
     if (goes_by_steps(map)) return false;
-    if (is_in_memory(graph_, id) || (is_known(id) && known_.is_array[id.value])) return true;
+    if (is_given(graph_, id) || (is_known(id) && known_.is_array[id.value])) return true;
     const bool is_shared = is_scheduled(node) && is_known(id) && known_.readers[id.value] > 1 && size_of(node.dtype) <= size_of(update_.dtype);
     if (!is_shared || (chosen_.stored.value != NodeId().value && chosen_.stored != id)) return false;
     chosen_.stored = id;
@@ -244,7 +245,7 @@ template <class Lies> Graph read_through(const Graph& graph, Lies lies) {
 // A value that others read too is no cheaper where the update writes it.
 Graph read_through_windows(const Graph& graph) {
   return read_through(graph, [&](NodeId update, NodeId window) {
-    return is_in_memory(graph, window) || (is_scheduled(graph.node(window)) && is_read_by_others(graph, window, update));
+    return is_given(graph, window) || (is_scheduled(graph.node(window)) && is_read_by_others(graph, window, update));
   });
 }
 

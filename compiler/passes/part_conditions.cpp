@@ -4,7 +4,7 @@
 
 #include "../../graph/passes/rebuild.h"
 #include "schedule/conditions.h"
-#include "schedule/drafts.h"
+#include "schedule/readers.h"
 
 namespace weft {
 namespace {

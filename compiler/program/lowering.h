@@ -1,5 +1,7 @@
 // Schedule -> Program, while it happens: the loops that are open, the values made in them, the buffers they need.
-//   lower.cpp             buffers, values, loops
+//   lower.cpp             loops, and what runs in them
+//   lower_buffers.cpp     arrays, and rows of scratch
+//   lower_values.cpp      what is computed, and where what it reads is
 //   lower_fold.cpp        folds: where they start and end, where their results go
 //   lower_others.cpp      products of all other elements of a row
 //   lower_recurrence.cpp  recurrences: states carried from element to element
@@ -9,7 +11,6 @@
 #include <map>
 
 #include "program.h"
-#include "schedule/drafts.h"
 #include "schedule/placement.h"
 
 namespace weft {
@@ -27,7 +28,7 @@ class Lowering {
   Program run();
 
  private:
-  // lower.cpp: buffers
+  // lower_buffers.cpp
   int buffer_of(NodeId array);
   int new_row(Place place, NodeId node, DType dtype, std::vector<int> axes);
   int new_row(Place place, NodeId node, std::vector<int> axes) { return new_row(place, node, graph_.node(node).dtype, std::move(axes)); }
@@ -36,7 +37,7 @@ class Lowering {
   int kept_row(int place);
   std::vector<int> axes_below(const Placed& placed, int outer) const;
 
-  // lower.cpp: values
+  // lower_values.cpp
   int new_value(DType dtype);
   Frame& frame_of(const std::vector<int>& axes);
   Arg load(NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded = false);
@@ -50,7 +51,7 @@ class Lowering {
   Arg compute(int place, Frame& frame);
   void accumulate(const Placed& placed, int fold);
 
-  // lower.cpp: loops
+  // lower.cpp
   Loop lower_loop(const Level& level);
   void run_node(int place);
   void store_or_keep(int place, const Arg& value);

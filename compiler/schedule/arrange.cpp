@@ -9,7 +9,6 @@
 
 #include "blocks.h"
 #include "distribute.h"
-#include "drafts.h"
 #include "loop_tree.h"
 #include "root.h"
 #include "placement.h"

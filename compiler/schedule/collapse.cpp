@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "drafts.h"
+#include "readers.h"
+#include "schedule.h"
 
 namespace weft {
 namespace {

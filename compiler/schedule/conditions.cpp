@@ -4,7 +4,7 @@
 #include <map>
 
 #include "../../graph/passes/rebuild.h"
-#include "drafts.h"
+#include "readers.h"
 #include "size_facts.h"
 
 namespace weft {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "cost_model.h"
-#include "drafts.h"
+#include "readers.h"
 
 namespace weft {
 namespace {

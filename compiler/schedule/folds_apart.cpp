@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "drafts.h"
+#include "readers.h"
 
 namespace weft {
 namespace {

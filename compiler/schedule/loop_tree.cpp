@@ -10,7 +10,7 @@
 
 #include "blocks.h"
 #include "cost_model.h"
-#include "drafts.h"
+#include "readers.h"
 
 namespace weft {
 namespace {

@@ -1,7 +1,7 @@
 #include "placement.h"
 
 #include "schedule/blocks.h"
-#include "schedule/drafts.h"
+#include "schedule/readers.h"
 
 #include <algorithm>
 

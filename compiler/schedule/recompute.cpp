@@ -8,7 +8,7 @@
 
 #include "../../graph/passes/rebuild.h"
 #include "conditions.h"
-#include "drafts.h"
+#include "readers.h"
 
 namespace weft {
 namespace {

@@ -1,6 +1,7 @@
 // Tangents: from the xs up to the ys. The derivative of a fold is the fold (sum) of what its elements contribute.
 #include <weft/error.h>
 
+#include "needed.h"
 #include "recurrence.h"
 #include "sweep.h"
 #include "others.h"
@@ -8,11 +9,7 @@
 namespace weft {
 
 void Sweep::run_up(const std::vector<NodeId>& ys) {
-  std::vector<bool> needed(on_path_.size(), false);
-  for (NodeId y : ys) needed[y.value] = true;
-  for (std::size_t k = needed.size(); k-- > 0;)
-    if (needed[k])
-      for (int p = 0; p < graph_.arity(id_of(k)); ++p) needed[graph_.operand(id_of(k), p).value] = true;
+  const std::vector<bool> needed = needed_by(graph_, ys);
   for (std::size_t k = 0; k < on_path_.size(); ++k) {
     if (!on_path_[k] || !needed[k] || adjoints_[k]) continue;                // an x keeps the tangent it is given
     const Node node = graph_.node(id_of(k));

@@ -6,6 +6,7 @@
 #include <weft/expr.h>
 
 #include "batch.h"
+#include "needed.h"
 #include "sweep.h"
 #include "storage.h"
 
@@ -29,18 +30,10 @@ void require_floating(std::string_view what, const std::vector<Expr>& exprs) {
                  "  cast it to a floating dtype before it is used");
 }
 
-// What the ys are computed from, themselves included.
-std::vector<bool> needed_by(const Graph& graph, const std::vector<Expr>& ys) {
-  std::vector<bool> needed(graph.size(), false);
-  for (const Expr& y : ys) needed[y.id().value] = true;
-  for (std::size_t k = graph.size(); k-- > 0;)
-    if (needed[k])
-      for (int p = 0; p < graph.arity(id_of(k)); ++p) needed[graph.operand(id_of(k), p).value] = true;
-  return needed;
-}
-
 void require_connected(std::string_view what, const Graph& graph, const std::vector<Expr>& ys, const std::vector<Expr>& xs) {
-  const std::vector<bool> needed = needed_by(graph, ys);
+  std::vector<NodeId> wanted;
+  for (const Expr& y : ys) wanted.push_back(y.id());
+  const std::vector<bool> needed = needed_by(graph, wanted);
   for (const Expr& x : xs)
     WEFT_REQUIRE(needed[x.id().value], usage, what, ": ", ys.size() == 1 ? ys[0].name() + " does" : std::string("the ys do"), " not depend on ", x.name(),
                  "\n  pass Disconnected::zero to get zeros");
@@ -148,7 +141,7 @@ Expr jacobian(const Expr& y, const Expr& x) {
 
 Expr hessian(const Expr& loss, const Expr& x) {
   const Expr gradient = grad(loss, {x})[0];
-  if (needed_by(x.graph(), {gradient})[x.id().value]) return jacobian(gradient, x);
+  if (needed_by(x.graph(), {gradient.id()})[x.id().value]) return jacobian(gradient, x);
   const Shape own = x.shape();                               // of what is linear in x
   Shape shape = own;
   shape.insert(shape.end(), own.begin(), own.end());

@@ -5,63 +5,12 @@
 #include <weft/grad.h>
 
 #include "maps.h"
+#include "needed.h"
+#include "scalar_graphs.h"
 #include "text/print.h"
 
 namespace weft {
 namespace {
-
-// The nodes of a graph of scalars added to another one, its inputs being `inputs`; the outputs there.
-std::vector<Expr> inlined(Graph& to, const Graph& from, const std::vector<Expr>& inputs) {
-  std::vector<NodeId> now(from.size());
-  for (std::size_t k = 0; k < from.inputs.size(); ++k) now[from.inputs[k].value] = inputs[k].id();
-  for (std::size_t k = 0; k < from.size(); ++k) {
-    const Node& node = from.node(id_of(k));
-    if (node.kind == Kind::input) continue;
-    std::vector<Operand> operands;
-    for (int p = 0; p < from.arity(id_of(k)); ++p) operands.push_back({now[from.operand(id_of(k), p).value], {}});
-    now[k] = to.add(node, std::move(operands));
-  }
-  std::vector<Expr> outputs;
-  for (NodeId id : from.outputs) outputs.emplace_back(to, now[id.value]);
-  return outputs;
-}
-
-std::vector<Expr> add_inputs(Graph& graph, const char* prefix, const std::vector<DType>& dtypes) {
-  std::vector<Expr> inputs;
-  for (std::size_t k = 0; k < dtypes.size(); ++k) inputs.push_back(graph.input(prefix + std::to_string(k), dtypes[k], {}));
-  return inputs;
-}
-
-std::vector<bool> live(const Graph& graph) {
-  std::vector<bool> needed(graph.size(), false);
-  for (NodeId id : graph.outputs) needed[id.value] = true;
-  for (std::size_t k = graph.size(); k-- > 0;)
-    if (needed[k])
-      for (int p = 0; p < graph.arity(id_of(k)); ++p) needed[graph.operand(id_of(k), p).value] = true;
-  return needed;
-}
-
-// The graph without what its outputs do not need; of its inputs the first `fixed` stay. used[k]: whether input k does.
-Graph pruned(const Graph& graph, std::size_t fixed, std::vector<bool>& used) {
-  const std::vector<bool> needed = live(graph);
-  Graph to(graph.name);
-  std::vector<NodeId> now(graph.size());
-  used.assign(graph.inputs.size(), false);
-  for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
-    const Node& node = graph.node(graph.inputs[k]);
-    used[k] = k < fixed || needed[graph.inputs[k].value];
-    if (used[k]) now[graph.inputs[k].value] = to.input(node.name(), node.dtype, {}).id();
-  }
-  for (std::size_t k = 0; k < graph.size(); ++k) {
-    const Node& node = graph.node(id_of(k));
-    if (node.kind == Kind::input || !needed[k]) continue;
-    std::vector<Operand> operands;
-    for (int p = 0; p < graph.arity(id_of(k)); ++p) operands.push_back({now[graph.operand(id_of(k), p).value], {}});
-    now[k] = to.add(node, std::move(operands));
-  }
-  for (NodeId id : graph.outputs) to.outputs.push_back(now[id.value]);
-  return to;
-}
 
 // The states themselves, as what a recurrence finishes as.
 Graph identity_finish(const std::vector<DType>& dtypes) {
@@ -138,27 +87,6 @@ class Parts {
   std::vector<int> carried_;
 };
 
-// A graph of scalars at every point of `domain`.
-std::vector<Operand> everywhere(Graph& graph, const Graph& scalars, const std::vector<Operand>& inputs, const Shape& domain) {
-  std::vector<Operand> values(scalars.size());
-  const std::vector<bool> needed = live(scalars);
-  for (std::size_t k = 0; k < inputs.size(); ++k) values[scalars.inputs[k].value] = inputs[k];
-  for (std::size_t k = 0; k < scalars.size(); ++k) {
-    const Node& node = scalars.node(id_of(k));
-    if (!needed[k] || node.kind == Kind::input) continue;
-    if (node.kind == Kind::constant) {
-      values[k] = {graph.constant(std::get<Scalar>(node.payload)).id(), {}};
-      continue;
-    }
-    std::vector<Operand> operands;
-    for (int p = 0; p < scalars.arity(id_of(k)); ++p) operands.push_back(values[scalars.operand(id_of(k), p).value]);
-    values[k] = apply_over_mentioned(graph, node.op, node.dtype, domain, std::move(operands));
-  }
-  std::vector<Operand> outputs;
-  for (NodeId id : scalars.outputs) outputs.push_back(values[id.value]);
-  return outputs;
-}
-
 std::vector<std::optional<Operand>> Parts::through_finish(const Operand& g) {
   std::vector<std::optional<Operand>> result(smooth_.size());
   Graph back("finish");
@@ -176,7 +104,7 @@ std::vector<std::optional<Operand>> Parts::through_finish(const Operand& g) {
   lasts->step = pruned(recurrence_.step, recurrence_.step.inputs.size(), used);
   lasts->finish = identity_finish(states_);
   const Shape kept(node_.domain.begin(), node_.domain.begin() + node_.kept);
-  const std::vector<bool> needed = live(back);
+  const std::vector<bool> needed = needed_by(back, back.outputs);
   std::vector<Operand> inputs;
   for (std::size_t k = 0; k < states_.size(); ++k) {
     inputs.emplace_back();

@@ -2,6 +2,7 @@
 
 #include <weft/passes.h>
 
+#include "needed.h"
 #include "rebuild.h"
 
 namespace weft {
@@ -36,17 +37,13 @@ std::vector<NodeId> input_ids(const Graph& graph, const std::vector<Expr>& input
 Graph extract(const Graph& graph, const std::vector<Expr>& inputs, const std::vector<Expr>& outputs) {
   Rebuild rebuild(graph, input_ids(graph, inputs));
   const std::vector<NodeId> wanted = ids_of(graph, outputs, "output");
-  std::vector<bool> needed(graph.size(), false);
-  for (NodeId id : wanted) needed[id.value] = true;
-  for (std::size_t k = graph.size(); k-- > 0;) {            // operands precede users: one sweep downwards finds all
-    if (!needed[k]) continue;
+  const std::vector<bool> needed = needed_by(graph, wanted);
+  for (std::size_t k = 0; k < graph.size(); ++k) {
     const NodeId id = id_of(k);
-    if (graph.node(id).kind == Kind::input)
-      WEFT_REQUIRE(rebuild.has(id), usage, "compile: the outputs need input ", describe(graph, id), ", which is not listed\n  add it to the inputs");
-    for (int p = 0; p < graph.arity(id); ++p) needed[graph.operand(id, p).value] = true;
+    WEFT_REQUIRE(!needed[k] || graph.node(id).kind != Kind::input || rebuild.has(id), usage, "compile: the outputs need input ", describe(graph, id),
+                 ", which is not listed\n  add it to the inputs");
+    if (needed[k]) rebuild.copy(id);
   }
-  for (std::size_t k = 0; k < graph.size(); ++k)
-    if (needed[k]) rebuild.copy(id_of(k));
   return rebuild.finish(wanted);
 }
 
