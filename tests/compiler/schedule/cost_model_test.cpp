@@ -171,6 +171,9 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
   CHECK(vectors_side_by_side(40, tanh, 1, 32) == 4);
   CHECK(vectors_side_by_side(41, tanh, 1, 32) == 2);       // and what other ops fill
   CHECK(vectors_side_by_side(41, none, 1, 32) == 4);
+  CHECK(is_from_tables(Op::tanh, f32));
+  CHECK_FALSE(is_from_tables(Op::tanh, f64));
+  CHECK_FALSE(is_from_tables(Op::sigmoid, f32));
   CHECK(elements_together(4, false, 4096) > elements_together(4, true, 4096));
   CHECK(elements_together(4, true, 4096) > elements_together(25, true, 4096));
   CHECK(elements_together(4, true, 4096, 12) > elements_together(4, true, 4096, 8));
