@@ -137,19 +137,18 @@ Addresses::Position Addresses::position_of(const Buffer& buffer, const Subscript
 // The address at the current iteration; the term of `skip_axis` is left out, but not its start.
 Value* Addresses::address(int number_of_buffer, const std::vector<Subscript>& at, int skip_axis) {
   const Buffer& buffer = program_.buffer(number_of_buffer);
-  Value *base = base_of(number_of_buffer), *offset = number(0);
+  Value *base = base_of(number_of_buffer), *offset = nullptr;
+  const auto add = [&](Value* bytes) { offset = offset ? b_.CreateAdd(offset, bytes) : bytes; };
   Index constant = 0;                   // in bytes
   for (std::size_t d = 0; d < at.size(); ++d) {
     Value* stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
     Position position = position_of(buffer, at[d], skip_axis);
     if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(stride)) constant += position.constant * known->getSExtValue();
     else if (position.constant != 0) position.variable = position.variable ? b_.CreateAdd(position.variable, number(position.constant)) : number(position.constant);
-    if (position.variable) offset = b_.CreateAdd(offset, b_.CreateMul(position.variable, stride));
+    if (position.variable) add(b_.CreateMul(position.variable, stride));
   }
-  if (buffer.place == Place::partial)
-    offset = b_.CreateAdd(offset, b_.CreateMul(unit_, size(row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype))))));
-  Value* at_first = b_.CreateGEP(b_.getInt8Ty(), base, offset);
-  return constant == 0 ? at_first : b_.CreateConstGEP1_64(b_.getInt8Ty(), at_first, static_cast<std::uint64_t>(constant));
+  if (buffer.place == Place::partial) add(b_.CreateMul(unit_, size(row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype))))));
+  return bytes_after(offset ? b_.CreateGEP(b_.getInt8Ty(), base, offset) : base, constant);
 }
 
 // How far memory moves with an element of the axis, in bytes.

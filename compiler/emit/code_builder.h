@@ -18,6 +18,9 @@ class CodeBuilder {
   template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body, bool some = false);
   template <class Body> void if_then(Value* condition, const char* name, Body body);
   Value* number(Index value) { return b_.getInt64(static_cast<std::uint64_t>(value)); }
+  // So many elements, or bytes, after `at`: that itself for none.
+  Value* after(llvm::Type* element, Value* at, Index count) { return count == 0 ? at : b_.CreateConstGEP1_64(element, at, static_cast<std::uint64_t>(count)); }
+  Value* bytes_after(Value* at, Index bytes) { return after(b_.getInt8Ty(), at, bytes); }
   llvm::AllocaInst* stack_cell(llvm::Type* type, const char* name) {
     auto* cell = entry_.CreateAlloca(type, nullptr, name);
     cell->setAlignment(llvm::Align(64));

@@ -245,11 +245,11 @@ void KernelEmitter::keep_sums(const Block& block, Value* first, Range along, Val
     Value* stack = b_.CreateGEP(b_.getInt8Ty(), sum.stack, b_.CreateMul(b_.CreateSub(first, block.together.begin), number(bytes_of_row * fold_stack_rows)));
     auto* tile = stack_cell(llvm::ArrayType::get(type, vectors), "leaf");
     Value *count = number(static_cast<Index>(vectors) * lane_count), *leaf = b_.CreateUDiv(along.begin, number(fold_leaf));
-    for (std::size_t vector = 0; vector < vectors; ++vector) b_.CreateStore(sum_of(vector), b_.CreateConstGEP1_64(type, tile, vector));
+    for (std::size_t vector = 0; vector < vectors; ++vector) b_.CreateStore(sum_of(vector), after(type, tile, static_cast<Index>(vector)));
     if_then(several, "push", [&] { call_support(FoldSupport::push, *sum.fold, {stack, tile, count, leaf}); });
     if_then(last, "last", [&] {
       if_then(several, "finish", [&] { call_support(FoldSupport::finish, *sum.fold, {stack, tile, count, b_.CreateAdd(leaf, number(1))}); });
-      store_sums(block, sum, first, index, [&](std::size_t vector) { return b_.CreateLoad(type, b_.CreateConstGEP1_64(type, tile, vector)); });
+      store_sums(block, sum, first, index, [&](std::size_t vector) { return b_.CreateLoad(type, after(type, tile, static_cast<Index>(vector))); });
     });
   }
 }
@@ -267,7 +267,7 @@ void KernelEmitter::store_sums(const Block& block, const Block::Sum& sum, Value*
     Value* offset = b_.CreateAdd(b_.CreateMul(row, sum.pitch), b_.CreateMul(position_in_row(block, index), number(bytes)));
     Value* at = b_.CreateGEP(b_.getInt8Ty(), sum.memory, offset);
     for (Index step = 0; step < block.panel; ++step) {
-      Value *value = sum_of(static_cast<std::size_t>(copy * block.panel + step)), *place = b_.CreateConstGEP1_64(b_.getInt8Ty(), at, static_cast<std::uint64_t>(step * lane_count * bytes));
+      Value *value = sum_of(static_cast<std::size_t>(copy * block.panel + step)), *place = bytes_after(at, step * lane_count * bytes);
       if (joins) value = b_.CreateSelect(joins, emit_combine(b_, sum.fold->accumulator, sum.fold->dtype, b_.CreateAlignedLoad(value->getType(), place, align), value), value);
       if (nothing) value = b_.CreateSelect(nothing, constant_value(context_, Scalar::of(sum.fold->dtype, 0.0), lane_count), value);
       stores.emplace_back(value, place);

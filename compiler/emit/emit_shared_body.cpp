@@ -39,8 +39,8 @@ void KernelEmitter::move_parts(const std::vector<Stop>& stops, bool loads, Value
     if (stop.is_load != loads) continue;
     llvm::Type *element = memory_type(context_, stop.dtype, 1), *vector = memory_type(context_, stop.dtype, lane_count);
     for (std::size_t step = 0; step < masks.size(); ++step) {
-      Value* in_cell = b_.CreateConstGEP1_64(vector, stop.cell, step);
-      Value* in_array = b_.CreateConstGEP1_64(vector, b_.CreateGEP(element, stop.base, index), step);
+      Value* in_cell = after(vector, stop.cell, step);
+      Value* in_array = after(vector, b_.CreateGEP(element, stop.base, index), step);
       if (loads) b_.CreateStore(load_part(vector, in_array, stop.dtype, masks[step], false), in_cell);
       else store_part(b_.CreateLoad(vector, in_cell), in_array, stop.dtype, masks[step], false);
     }

@@ -63,7 +63,7 @@ Value* KernelEmitter::look_up_in_registers(const Loop& loop, const ByteFunction&
   const bool past_caches = streams(std::get<Store>(*function.store), loop.var.axis, bytes_each);
   auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), bytes_each);
   std::vector<Value*> tables;
-  for (Index k = 0; k < 4 * function.tables; ++k) tables.push_back(b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(type, memory, static_cast<std::uint64_t>(k)), llvm::Align(64)));
+  for (Index k = 0; k < 4 * function.tables; ++k) tables.push_back(b_.CreateAlignedLoad(type, after(type, memory, k), llvm::Align(64)));
   Value* end = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
   for_range(range.begin, end, stride, "lookups", [&](Value* index) {
     for (int first = 0; first < static_cast<int>(stride); first += bytes_each) {

@@ -119,7 +119,7 @@ void KernelEmitter::store_rows(const std::vector<Value*>& rows, const LaneAccess
     return;
   }
   auto* cell = stack_cell(llvm::ArrayType::get(type, lane_count), "rows");
-  for (unsigned lane = 0; lane < lane_count; ++lane) b_.CreateStore(rows[lane], b_.CreateConstGEP1_64(type, cell, lane));
+  for (unsigned lane = 0; lane < lane_count; ++lane) b_.CreateStore(rows[lane], after(type, cell, lane));
   for_range(number(0), part_, 1, "row", [&](Value* lane) {
     Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateAdd(index, lane), access.lane_stride));
     b_.CreateAlignedStore(b_.CreateLoad(type, b_.CreateGEP(type, cell, lane)), at, align);

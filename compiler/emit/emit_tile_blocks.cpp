@@ -87,7 +87,7 @@ void KernelEmitter::keep_in_stage(const Stage& stage, const std::vector<Value*>&
   Value* offset = b_.CreateAdd(b_.CreateMul(b_.CreateSub(index, block_.lanes), number(stage.pitch)), b_.CreateMul(b_.CreateSub(first, block_.outer), number(bytes)));
   Value* at = b_.CreateGEP(b_.getInt8Ty(), stage.memory, offset);
   for (std::size_t row = 0; row < rows.size(); ++row)
-    b_.CreateAlignedStore(rows[row], b_.CreateConstGEP1_64(b_.getInt8Ty(), at, row * static_cast<std::uint64_t>(stage.pitch)), llvm::Align(static_cast<std::uint64_t>(bytes)));
+    b_.CreateAlignedStore(rows[row], bytes_after(at, static_cast<Index>(row) * stage.pitch), llvm::Align(static_cast<std::uint64_t>(bytes)));
 }
 
 // The rows of a block, up to element `end` of the outer loop, one after the other.

@@ -32,14 +32,14 @@ Value* LaneMemory::lane_address(const LaneAccess& access, DType dtype, Value* in
   const Index apart = step_of(access.lane);
   llvm::Type* element = memory_type(context_, dtype, 1);
   Value* from = apart == 1 ? index : apart == -1 ? b_.CreateNeg(index) : b_.CreateMul(index, number(apart));
-  return b_.CreateConstGEP1_64(element, b_.CreateGEP(element, access.base, from), static_cast<std::uint64_t>(step * lane_count * apart));
+  return after(element, b_.CreateGEP(element, access.base, from), step * lane_count * apart);
 }
 
 // The first in memory of the elements of a vector step: the last lane if they run backwards.
 Value* LaneMemory::lowest_address(const LaneAccess& access, DType dtype, Value* index, int step) {
   Value* first = lane_address(access, dtype, index, step);
   const Index apart = step_of(access.lane);
-  return apart > 0 ? first : b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), first, static_cast<std::uint64_t>((lane_count - 1) * apart));
+  return apart > 0 ? first : after(memory_type(context_, dtype, 1), first, (lane_count - 1) * apart);
 }
 
 Value* LaneMemory::any_address(const LaneAccess& access, Value* index, int step) {

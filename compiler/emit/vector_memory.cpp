@@ -85,7 +85,7 @@ void VectorMemory::store_part(Value* value, Value* at, DType dtype, Value* mask,
       if (known->getAggregateElement(static_cast<unsigned>(lane))->isOneValue()) set.push_back(lane);
     if (set.empty()) return;
     WEFT_ASSERT(set.back() - set.front() + 1 == static_cast<int>(set.size()), set.size(), " known lanes to store lie apart: from ", set.front(), " to ", set.back());
-    b_.CreateAlignedStore(b_.CreateShuffleVector(value, set), b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), at, static_cast<std::uint64_t>(set[0])), align);
+    b_.CreateAlignedStore(b_.CreateShuffleVector(value, set), after(memory_type(context_, dtype, 1), at, set[0]), align);
     return;
   }
   auto* cell = stack_cell(value->getType(), "part");
@@ -112,7 +112,7 @@ void VectorMemory::store_past_caches(Value* value, Value* at) {
 // The lines of a vector somewhere else, such as the next row. A fetch beyond the array does nothing.
 void VectorMemory::fetch_lines(Value* at, Value* distance, Index bytes, bool near) {
   for (Index line = 0; line < bytes; line += line_bytes) {
-    Value* ahead = b_.CreateGEP(b_.getInt8Ty(), at, b_.CreateAdd(distance, number(line)));
+    Value* ahead = bytes_after(b_.CreateGEP(b_.getInt8Ty(), at, distance), line);
     b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(near ? 3 : 2), b_.getInt32(1)});
   }
 }

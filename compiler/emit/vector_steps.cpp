@@ -61,7 +61,7 @@ Value* VectorMemory::load_steps(DType dtype, Value* first, Index step, int count
   Index width = count;
   while (apart > 1 && picks_from_registers(dtype) && 2 * width <= span && 2 * width * bytes <= line_bytes) width *= 2;
   auto* type = llvm::FixedVectorType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(width));
-  Value* lowest = step < 0 ? b_.CreateConstGEP1_64(b_.getInt8Ty(), first, static_cast<std::uint64_t>((count - 1) * step * bytes)) : first;
+  Value* lowest = step < 0 ? bytes_after(first, (count - 1) * step * bytes) : first;
   auto* place = b_.getIntNTy(width > lane_count ? 16 : 32);
   Value* bound = nullptr;                       // of the elements in memory that are spanned: they are below it, or from it on
   if (mask) {
@@ -82,7 +82,7 @@ Value* VectorMemory::load_steps(DType dtype, Value* first, Index step, int count
       const Index element = (step < 0 ? count - 1 - lane : lane) * apart;
       picks.lanes.push_back(element / width == part ? static_cast<int>(element - start) : -1);
     }
-    Value* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), lowest, static_cast<std::uint64_t>(start * bytes));
+    Value* at = bytes_after(lowest, start * bytes);
     const llvm::Align align(size_of(dtype));
     if (mask) picks.vector = b_.CreateMaskedLoad(type, at, align, is_spanned(start, width), llvm::Constant::getNullValue(type));
     else picks.vector = b_.CreateAlignedLoad(type, at, align);
@@ -107,7 +107,7 @@ std::vector<Value*> VectorMemory::load_rows(DType dtype, Value* first, int count
   llvm::Type* type = memory_type(context_, dtype, lane_count);
   std::vector<Value*> rows;
   for (int part = 0; part < count; ++part)
-    rows.push_back(b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(type, first, static_cast<std::uint64_t>(part)), llvm::Align(size_of(dtype))));
+    rows.push_back(b_.CreateAlignedLoad(type, after(type, first, part), llvm::Align(size_of(dtype))));
   return rows;
 }
 
@@ -117,7 +117,7 @@ std::vector<Value*> VectorMemory::load_rows_apart(DType dtype, Value* first, Ind
   const Index span = (lane_count - 1) * apart + count, last = span - lane_count;
   std::vector<Picks> all;
   for (Index start = 0; start < span; start += lane_count)
-    all.push_back({b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), first, static_cast<std::uint64_t>(std::min(start, last))), llvm::Align(size_of(dtype))), {}});
+    all.push_back({b_.CreateAlignedLoad(type, after(memory_type(context_, dtype, 1), first, std::min(start, last)), llvm::Align(size_of(dtype))), {}});
   std::vector<Value*> columns;
   for (int k = 0; k < count; ++k) {
     std::vector<Picks> parts = all;
@@ -133,7 +133,7 @@ std::vector<Value*> VectorMemory::load_rows_apart(DType dtype, Value* first, Ind
 
 // Of such rows one element each, where the first lies at `at`: what other loads of these rows load, so that they share it.
 Value* VectorMemory::load_column(DType dtype, Value* at, Index count, Index column) {
-  Value* first = b_.CreateConstGEP1_64(memory_type(context_, dtype, 1), at, static_cast<std::uint64_t>(-column));
+  Value* first = after(memory_type(context_, dtype, 1), at, -column);
   return column_of_rows(load_rows(dtype, first, static_cast<int>(count)), static_cast<int>(column));
 }
 
@@ -148,7 +148,7 @@ void VectorMemory::store_joined(const std::vector<Value*>& columns, Value* first
       for (int lane = 0; lane < lane_count; ++lane) picks.lanes.push_back((part * lane_count + lane) % count == k ? (part * lane_count + lane) / count : -1);
       parts.push_back(std::move(picks));
     }
-    Value *at = b_.CreateConstGEP1_64(type, first, static_cast<std::uint64_t>(part)), *value = gathered(b_, std::move(parts));
+    Value *at = after(type, first, part), *value = gathered(b_, std::move(parts));
     if (past_caches) store_past_caches(value, at);
     else b_.CreateAlignedStore(value, at, llvm::Align(size_of(dtype)));
   }
