@@ -38,12 +38,11 @@ Graph extract(const Graph& graph, const std::vector<Expr>& inputs, const std::ve
   Rebuild rebuild(graph, input_ids(graph, inputs));
   const std::vector<NodeId> wanted = ids_of(graph, outputs, "output");
   const std::vector<bool> needed = needed_by(graph, wanted);
-  for (std::size_t k = 0; k < graph.size(); ++k) {
-    const NodeId id = id_of(k);
-    WEFT_REQUIRE(!needed[k] || graph.node(id).kind != Kind::input || rebuild.has(id), usage, "compile: the outputs need input ", describe(graph, id),
+  for (std::size_t k = graph.size(); k-- > 0;)
+    WEFT_REQUIRE(!needed[k] || graph.node(id_of(k)).kind != Kind::input || rebuild.has(id_of(k)), usage, "compile: the outputs need input ", describe(graph, id_of(k)),
                  ", which is not listed\n  add it to the inputs");
-    if (needed[k]) rebuild.copy(id);
-  }
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    if (needed[k]) rebuild.copy(id_of(k));
   return rebuild.finish(wanted);
 }
 
