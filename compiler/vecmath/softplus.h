@@ -33,7 +33,7 @@ V add_log1p(const V& high, const ExpPair<V>& e) {
 // log(1 + exp(x)). f32 0.99 ULP, f64 1.03 ULP, all x, subnormal results included. 0 at -inf, inf at inf.
 template <LaneType V>
 V softplus(const V& x) {
-  return select(x > constant(x, 100, 800), x, add_log1p(max_raw(x.like(0), x), exp_pair_negative(x)));
+  return max_raw(add_log1p(max_raw(x.like(0), x), exp_pair_negative(x)), x);        // x where x is infinite: the sum is NaN
 }
 
 // log(exp(a) + exp(b)). f32 0.90 ULP, f64 0.89 ULP of the largest of a, b and the result; near the zeros of the result, where the
