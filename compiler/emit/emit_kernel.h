@@ -97,7 +97,10 @@ class KernelEmitter : private Accesses {
   // emit_thin.cpp
   void emit_thin(const Loop& serial, const Outer& outer, const Loop* taker = nullptr);
   void emit_taker(const Loop& taker, Value* index, int steps, const Masks& masks);
+  bool runs_along_rows(const Loop& serial, const Outer& outer) const;
+  bool is_along_rows() const { return copies_.along_rows && !part_; }
   Value* across_slots(const Fold& fold, std::vector<Value*> slots);
+  Value* across_rows(const Fold& fold, std::vector<Value*> rows);
 
   // emit_columns.cpp
   void emit_columns(const Loop& rows, const Outer& outer);

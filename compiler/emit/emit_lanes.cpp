@@ -36,7 +36,7 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
       auto& slots = thin_slots_[{&item, step}];
       slots.push_back(factor ? product(b_, fold.dtype, value, factor) : value);
       if (!is_last_copy()) continue;
-      Value* result = across_slots(fold, std::exchange(slots, {}));
+      Value* result = is_along_rows() ? across_rows(fold, std::exchange(slots, {})) : across_slots(fold, std::exchange(slots, {}));
       if (copies_.taker) thin_results_[fold.row].push_back(result);
       else lane_store(*access, fold.dtype, index, step, mask_of(masks, step), result);
     } else {

@@ -1,12 +1,39 @@
 // Loops over so few elements that all of them stay in registers. If the next vector loop takes what they fold and nothing else does, it is
 // part of each step: the results go on from there, as they would from one loop written by hand, and memory is read and written at once.
 #include <algorithm>
+#include <bit>
 
 #include "emit_kernel.h"
 
 namespace weft {
 
 using llvm::Value;
+
+// Arrays whose rows of these elements follow each other without a gap need no transposing where ops work on them: the same on any lanes. Copy k has
+// the k-th vector of sixteen rows, and only what is folded changes places. Sums of (x - y)^2 over rows of four take .08 ns an element, .14 if both are
+// transposed; sums of rows .043 and .065, of eight .040 and .073 (Zen 4). Nothing may depend on the element of a row but what lies in such arrays.
+bool KernelEmitter::runs_along_rows(const Loop& serial, const Outer& outer) const {
+  if (outer.loops.size() != 1 || serial.body.size() != 1) return false;
+  const Loop& lanes = *outer.loops[0];
+  const Index count = program_.axis(serial.var.axis).extent.constant();
+  const auto fills_a_register = [&](DType dtype) { return lane_count * size_of(dtype) >= register_bytes(); };
+  const auto is_row = [&](const Item& item, int buffer, const std::vector<Subscript>& at) {
+    const StrideClass rows = lane_class(buffer, at, lanes.var.axis);
+    return lies_across(item, serial.var.axis, lanes.var.axis) == 1 && fills_a_register(program_.buffer(buffer).dtype) &&
+           (is_known(rows) ? step_of(rows) == count : joins(buffer, at, serial.var.axis, lanes.var.axis));
+  };
+  int moved = 0, folded = 0;
+  for (const Item& item : lanes.body) {
+    if (std::holds_alternative<Compute>(item)) continue;
+    const auto *load = std::get_if<Load>(&item);
+    const auto *store = std::get_if<Store>(&item);
+    const auto *accumulate = std::get_if<Accumulate>(&item);
+    if (load ? load->guarded || !is_row(item, load->buffer, load->at) : store ? !is_row(item, store->buffer, store->at) : !accumulate) return false;
+    if (accumulate && (program_.fold(accumulate->fold).axis != serial.var.axis || !fills_a_register(program_.fold(accumulate->fold).dtype))) return false;
+    ++(accumulate ? folded : moved);
+  }
+  return folded <= moved;
+}
 
 // Of folds over the loop, each element is a slot of its own; arrays that lie across are read and written in whole vectors.
 void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer, const Loop* taker) {
@@ -20,7 +47,7 @@ void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer, const Loop
       copies_.taken_past_caches = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& access) { return access.second.stream; });
       note_code(*taker, outer.across > 0 ? 1 : steps_of(*outer.loops[0]), false);
     }
-    if (outer.across > 0) copies_.tiled_by = serial.var.axis;
+    if (outer.across > 0) copies_.tiled_by = serial.var.axis, copies_.along_rows = runs_along_rows(serial, outer);
     emit_together(serial, number(0), static_cast<int>(program_.axis(serial.var.axis).extent.constant()), 1);
   });
 }
@@ -42,6 +69,25 @@ Value* KernelEmitter::across_slots(const Fold& fold, std::vector<Value*> slots) 
     slots.resize(std::min(slots.size(), half));
   }
   return slots[0];
+}
+
+// The same of vectors of whole rows, in whose order the results are.
+Value* KernelEmitter::across_rows(const Fold& fold, std::vector<Value*> rows) {
+  if (!std::has_single_bit(rows.size())) {
+    std::vector<Value*> slots;
+    for (std::size_t k = 0; k < rows.size(); ++k) slots.push_back(column_of_rows(rows, static_cast<int>(k)));
+    return across_slots(fold, std::move(slots));
+  }
+  for (auto length = static_cast<int>(rows.size()); length > 1; length /= 2) {
+    std::vector<int> low, high;                  // halves of the rows of two vectors
+    for (int lane = 0; lane < 2 * lane_count; ++lane) (lane % length < length / 2 ? low : high).push_back(lane);
+    for (std::size_t k = 0; k < rows.size() / 2; ++k) {
+      Value *a = rows[2 * k], *b = rows[2 * k + 1];
+      rows[k] = emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateShuffleVector(a, b, low), b_.CreateShuffleVector(a, b, high));
+    }
+    rows.resize(rows.size() / 2);
+  }
+  return rows[0];
 }
 
 }  // namespace weft

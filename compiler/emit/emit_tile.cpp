@@ -60,10 +60,10 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     const DType dtype = program_.buffer(load->buffer).dtype;
     const LaneAccess& access = (step > 0 ? jam_.front() : jam_.back()).accesses.at(&item);
     const auto width = static_cast<int>(jam_.size());
-    if (const Index apart = part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0) {
+    if (const Index apart = is_along_rows() ? width : part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0) {
       Value* first = row_at(nullptr, access, index, 0);
       if (past_caches()) fetch_lines(first, number(thin_bytes_ahead), lane_count * apart * static_cast<Index>(size_of(dtype)), true);
-      tiles_[&item] = load_rows_apart(dtype, first, apart, width);
+      tiles_[&item] = is_along_rows() ? load_rows(dtype, first, width) : load_rows_apart(dtype, first, apart, width);
       continue;
     }
     std::vector<Value*> rows;
@@ -96,6 +96,10 @@ void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
     const LaneAccess& access = (direction > 0 ? jam_.front() : jam_.back()).accesses.at(key);
     const auto& store = std::get<Store>(item);
     const DType dtype = program_.buffer(store.buffer).dtype;
+    if (is_along_rows()) {
+      store_vectors(columns, row_at(nullptr, access, index, 0), dtype, access.stream);
+      continue;
+    }
     if (!part_ && is_joined(store, lanes)) {
       store_joined(columns, row_at(nullptr, access, index, 0), dtype, access.stream);
       continue;

@@ -28,16 +28,17 @@ class VectorMemory : protected CodeBuilder {
 
   // vector_steps.cpp
   Value* load_steps(DType dtype, Value* first, Index step, int count, Value* mask = nullptr);
+  std::vector<Value*> load_rows(DType dtype, Value* first, int count);
+  Value* column_of_rows(const std::vector<Value*>& rows, int k);
   std::vector<Value*> load_rows_apart(DType dtype, Value* first, Index apart, int count);
   Value* load_column(DType dtype, Value* at, Index count, Index column);
   void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches);
+  void store_vectors(const std::vector<Value*>& vectors, Value* first, DType dtype, bool past_caches);       // one after the other
   Value* load_each(DType dtype, Value* at, Value* stride, Value* mask);
   void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);
 
  private:
-  std::vector<Value*> load_rows(DType dtype, Value* first, int count);
   bool picks_from_registers(DType dtype) const;
-  Value* column_of_rows(const std::vector<Value*>& rows, int k);
 
   const std::string& target_features_;
 };

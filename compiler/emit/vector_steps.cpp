@@ -140,7 +140,7 @@ Value* VectorMemory::load_column(DType dtype, Value* at, Index count, Index colu
 // The reverse.
 void VectorMemory::store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches) {
   const auto count = static_cast<int>(columns.size());
-  llvm::Type* type = columns[0]->getType();
+  std::vector<Value*> vectors;
   for (int part = 0; part < count; ++part) {
     std::vector<Picks> parts;
     for (int k = 0; k < count; ++k) {
@@ -148,9 +148,16 @@ void VectorMemory::store_joined(const std::vector<Value*>& columns, Value* first
       for (int lane = 0; lane < lane_count; ++lane) picks.lanes.push_back((part * lane_count + lane) % count == k ? (part * lane_count + lane) / count : -1);
       parts.push_back(std::move(picks));
     }
-    Value *at = after(type, first, part), *value = gathered(b_, std::move(parts));
-    if (past_caches) store_past_caches(value, at);
-    else b_.CreateAlignedStore(value, at, llvm::Align(size_of(dtype)));
+    vectors.push_back(gathered(b_, std::move(parts)));
+  }
+  store_vectors(vectors, first, dtype, past_caches);
+}
+
+void VectorMemory::store_vectors(const std::vector<Value*>& vectors, Value* first, DType dtype, bool past_caches) {
+  for (std::size_t k = 0; k < vectors.size(); ++k) {
+    Value* at = after(vectors[k]->getType(), first, static_cast<Index>(k));
+    if (past_caches) store_past_caches(vectors[k], at);
+    else b_.CreateAlignedStore(vectors[k], at, llvm::Align(size_of(dtype)));
   }
 }
 

@@ -54,6 +54,46 @@ TEST_CASE("rows of three are whole vectors where they have no gaps, and rows whe
     for (const Index beside : {0, 4}) CHECK(gaps.at<float>({row, beside}) == 77);
 }
 
+TEST_CASE("ops over whole rows run along them, and only what is folded is transposed") {
+  for (const DType dtype : {f32, f64, i32})
+    for (const Index few : {2, 3, 4, 8, 13})
+      for (const int lanes : {0, 8}) {
+        CAPTURE(dtype);
+        CAPTURE(few);
+        CAPTURE(lanes);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", few}), y = g.input("y", dtype, {"n", few}), a = g.input("a", dtype, {}), row = g.input("row", dtype, {few}),
+                   each = g.input("each", dtype, {"n"}), difference = x - y, scaled = a * x + y;
+        Options options{.threads = 2, .lanes = lanes, .verify = true};
+        std::vector<Function> functions{compile({sum(difference * difference, 1), max(abs(difference), 1)}, {x, y, a, row, each}, options),      // a fold for each operand
+                                        compile({scaled, sum(scaled, 1) + each, min(x, 1)}, {x, y, a, row, each}, options),              // results beside
+                                        compile({sum(x * y), prod(x, 1), any(x > y, 1)}, {x, y, a, row, each}, options),
+                                        compile({sum(x * row, 1), sum(y * expand_dims(each, 1), 1)}, {x, y, a, row, each}, options)};    // these do depend on the element, or the row
+        options.cache_bytes = 1;
+        functions.push_back(compile({scaled, sum(difference, 1)}, {x, y, a, row, each}, options));
+        for (const Index n : {4096, 15, 16, 17, 1040})
+          for (const bool at_end : {false, true}) {
+            const Array rows = guarded(counted(dtype, {n, few}), at_end), others = guarded(near_one(dtype, {n, few}), at_end);
+            for (const Function& f : functions) same_bits(f, {rows, others, near_one(dtype, {}), near_one(dtype, {few}), near_one(dtype, {n})});
+          }
+      }
+}
+
+TEST_CASE("rows of four floats without gaps are loaded as whole vectors for their sums, those with gaps are not") {
+  Graph g;
+  const Expr x = g.input("x", f32, {1024, 4}), y = g.input("y", f32, {1024, 4});
+  const Function f = compile({sum(square(x - y), 1)}, {x, y}, {.threads = 1, .verify = true});
+  same_bits(f, {counted(f32, {1024, 4}), near_one(f32, {1024, 4})});
+  CHECK(f.llvm().find("load <4 x float>") == std::string::npos);
+  Array gaps(f32, {1024, 6});
+  gaps.fill(Scalar::of(f32, 5.0));
+  same_bits(f, {gaps.slice(1, 1, 4), near_one(f32, {1024, 4})});
+  CHECK(f.llvm().find("load <4 x float>") != std::string::npos);
+  const auto backwards = [](const Expr& of) { return flip(of, {1}); };
+  const Function turned = compile({sum(square(backwards(x) - y), 1)}, {x, y}, {.threads = 1, .verify = true});
+  same_bits(turned, {counted(f32, {1024, 4}), near_one(f32, {1024, 4})});
+}
+
 TEST_CASE("some channels of more, channels backwards and pixels backwards are read row by row") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", 4});
