@@ -49,7 +49,8 @@ void KernelEmitter::emit_rows(const Loop& rows, Range range, int copies) {
 
 void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
   load_tiles(loop, index);
-  each_copy([&] { emit_lane_items(loop, index, steps, masks); });
+  if (is_along_rows()) emit_along_rows(loop, index, masks);
+  else each_copy([&] { emit_lane_items(loop, index, steps, masks); });
   store_tiles(loop, index);
   tiles_.clear();
   carried_rows_.clear();

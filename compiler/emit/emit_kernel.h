@@ -99,6 +99,7 @@ class KernelEmitter : private Accesses {
   void emit_taker(const Loop& taker, Value* index, int steps, const Masks& masks);
   bool runs_along_rows(const Loop& serial, const Outer& outer) const;
   bool is_along_rows() const { return copies_.along_rows && !part_; }
+  void emit_along_rows(const Loop& lanes, Value* index, const Masks& masks);
   Value* across_slots(const Fold& fold, std::vector<Value*> slots);
   Value* across_rows(const Fold& fold, std::vector<Value*> rows);
 

@@ -33,12 +33,13 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
       auto* acc = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
       b_.CreateStore(accumulated(fold, b_.CreateLoad(value->getType(), acc), value, factor), acc);
     } else if (copies_.thin) {
-      auto& slots = thin_slots_[{&item, step}];
+      const int at = is_along_rows() ? 0 : step;           // all steps are one vector of rows
+      auto& slots = thin_slots_[{&item, at}];
       slots.push_back(factor ? product(b_, fold.dtype, value, factor) : value);
-      if (!is_last_copy()) continue;
+      if (is_along_rows() ? step + 1 < steps : !is_last_copy()) continue;
       Value* result = is_along_rows() ? across_rows(fold, std::exchange(slots, {})) : across_slots(fold, std::exchange(slots, {}));
       if (copies_.taker) thin_results_[fold.row].push_back(result);
-      else lane_store(*access, fold.dtype, index, step, mask_of(masks, step), result);
+      else lane_store(*access, fold.dtype, index, at, mask_of(masks, at), result);
     } else {
       const bool apart = copies_.tiled_by >= 0;          // each copy has a slot of its own
       Value* acc = apart || is_first_copy() ? lane_load(*access, fold.dtype, index, step, mask_of(masks, step)) : jam_sums_.at({&item, step});

@@ -9,9 +9,10 @@ namespace weft {
 
 using llvm::Value;
 
-// Arrays whose rows of these elements follow each other without a gap need no transposing where ops work on them: the same on any lanes. Copy k has
-// the k-th vector of sixteen rows, and only what is folded changes places. Sums of (x - y)^2 over rows of four take .08 ns an element, .14 if both are
-// transposed; sums of rows .043 and .065, of eight .040 and .073 (Zen 4). Nothing may depend on the element of a row but what lies in such arrays.
+// Arrays whose rows of these elements follow each other without a gap need no transposing where ops work on them: the same on any lanes. In place
+// of copies, step k of one body has the k-th vector of sixteen rows, and only what is folded changes places. Sums of (x - y)^2 over rows of four
+// take .08 ns an element, .14 if both are transposed; sums of rows .043 and .065, of eight .040 and .073 (Zen 4). Nothing may depend on the
+// element of a row but what lies in such arrays.
 bool KernelEmitter::runs_along_rows(const Loop& serial, const Outer& outer) const {
   if (outer.loops.size() != 1 || serial.body.size() != 1) return false;
   const Loop& lanes = *outer.loops[0];
@@ -33,6 +34,13 @@ bool KernelEmitter::runs_along_rows(const Loop& serial, const Outer& outer) cons
     ++(accumulate ? folded : moved);
   }
   return folded <= moved;
+}
+
+void KernelEmitter::emit_along_rows(const Loop& lanes, Value* index, const Masks& masks) {
+  jam_copy_ = 0;
+  exchange(jam_[0]);
+  emit_lane_items(lanes, index, static_cast<int>(jam_.size()), masks);
+  exchange(jam_[0]);
 }
 
 // Of folds over the loop, each element is a slot of its own; arrays that lie across are read and written in whole vectors.
