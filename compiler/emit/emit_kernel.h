@@ -34,7 +34,7 @@ class KernelEmitter : private Accesses {
   template <class Body> void in_steps(int axis, int steps, const char* name, Body body);
 
   // emit_outline.cpp: bodies, in pieces if they are large; long functions, called if there are many
-  bool calls_functions() const { return calls_ || jam_.size() >= copies_that_call; }
+  bool calls_functions() const { return calls_ || jam_.size() >= (is_along_rows() ? most_vectors + 1 : copies_that_call); }
   Value* emit_or_call(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
   Value* call_function(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
   static bool is_cut(const Loop& loop);
