@@ -13,7 +13,8 @@ namespace weft {
 // and at 1024 and 4096 into the second: 1 .156, .150, .171, .205; 2 .264, .278, .258, .319; 3 .434, .441, .387, .454; 5 .729, .716, .633, .698;
 // sums of rows .167, .148, .129, .128 (Zen 4); 2 at 1024, 2048, 4096 .338, .327, .317 (Zen 5).
 inline constexpr Index least_near_ahead = 2048, most_near_ahead = 4096, far_ahead = 1024;
-// Over few elements of a row, transposed in registers: sums of rows of 4 floats .28, .25, .23 at 1024, 2048, 4096 (Emerald Rapids).
+// Over few elements of a row, transposed in registers: sums of rows of 4 floats .28, .25, .23 at 1024, 2048, 4096 (Emerald Rapids). Where whole rows
+// are worked on there is less to do meanwhile, and 1024 into the second level are better: .125 for .152 an element (Zen 4).
 inline constexpr Index thin_bytes_ahead = 4096;
 
 // Where a load or store in a lanes loop reads: everything but the lane axis is in `base`.

@@ -62,7 +62,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     const auto width = static_cast<int>(jam_.size());
     if (const Index apart = is_along_rows() ? width : part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0) {
       Value* first = row_at(nullptr, access, index, 0);
-      if (past_caches()) fetch_lines(first, number(thin_bytes_ahead), lane_count * apart * static_cast<Index>(size_of(dtype)), true);
+      if (past_caches()) fetch_lines(first, number(is_along_rows() ? far_ahead : thin_bytes_ahead), lane_count * apart * static_cast<Index>(size_of(dtype)), !is_along_rows());
       tiles_[&item] = is_along_rows() ? load_rows(dtype, first, width) : load_rows_apart(dtype, first, apart, width);
       continue;
     }
