@@ -66,7 +66,7 @@ int LoopChoices::interleave(const Loop& loop) const {
 }
 
 int LoopChoices::latency_steps(const Loop& loop) const {
-  Functions functions;
+  LongFunctions functions;
   for (const Item& item : loop.body)
     if (auto* compute = std::get_if<Compute>(&item); compute && op_cost(compute->op) >= long_function) {
       functions.cost += op_cost(compute->op);

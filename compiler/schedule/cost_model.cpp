@@ -179,12 +179,12 @@ double loop_cost(int body, int latency, int rows) {
 // Four are no faster. Two take 7 to 10 % less than one, and half as long again to compile.
 int vectors_of_distributed(int body) { return body <= masked_only ? 2 : 1; }
 
-int vectors_side_by_side(int body, const Functions& functions, int registers_each, int registers) {
+int vectors_side_by_side(int body, const LongFunctions& functions, int registers_each, int registers) {
   constexpr int few_constants = 4;               // in registers beside one value of each vector
   if (body <= small_body) return 4 * registers_each + few_constants <= registers ? 4 : 2;
   // One to three functions wait for their results: four vectors take 7 to 15 % less, and 1.5 to 3 ms more to compile. Shorter bodies gain
-  // nothing, longer ones more, but their compile time is what a user waits for (Zen 5). Functions from tables wait the least: a third of other
-  // ops fills that, and gelu with its gradient takes .45 ns an element with two vectors, .51 with four (Zen 4).
+  // nothing, longer ones more, but their compile time is what a user waits for (Zen 5). Functions from tables wait the least, and other
+  // ops of a third of their cost fill that: gelu with its gradient takes .45 ns an element with two vectors, .51 with four (Zen 4).
   const bool filled = functions.cost > 0 && functions.all_from_tables && 4 * functions.cost < 3 * body;
   if (body >= 32 && body <= interleaved_body && 32 * registers_each <= registers && !filled) return 4;
   if (body <= long_body) return 2;

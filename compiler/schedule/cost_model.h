@@ -220,13 +220,13 @@ inline constexpr int thin_bodies = 16 * tiled_body;   // the same of all copies 
 
 // A function that is one polynomial, whose coefficients are looked up in registers: tanh and erf of f32.
 bool is_from_tables(Op op, DType dtype);
-struct Functions {                               // the long ones of a body
+struct LongFunctions {                               // the long ones of a body
   int cost = 0;
   bool all_from_tables = true;
 };
 // How many vectors run side by side to hide latencies, as far as registers and compile time allow. registers_each: of the widest value of the body,
 // out of `registers`.
-int vectors_side_by_side(int body, const Functions& functions, int registers_each, int registers);
+int vectors_side_by_side(int body, const LongFunctions& functions, int registers_each, int registers);
 inline constexpr int most_vectors = 8;
 // The same where operands repeat after so many vectors: whole repetitions, so that these stay in registers.
 int whole_repetitions(int vectors, int repetition);

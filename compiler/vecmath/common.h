@@ -85,7 +85,8 @@ V rough_inverse(const V& x) {
 
 // A polynomial without a constant term for each of sixteen intervals, about a point where the function is nearly a number of the dtype: one
 // rounding, that of the last fma, is all but all of the error. The interval about 0 has the point and the number 0 and a polynomial of
-// function(a) - a; elsewhere the number is above all distances from the point. The index counts modulo 16.
+// function(a) - a; elsewhere the number is above all distances from the point: a maximum chooses, since comparisons go through the units
+// that multiply. The index counts modulo 16.
 template <LaneType V, int terms>
 V piecewise(const V& a, const typename V::Int& index, const double (&table)[terms][16]) {
   const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16, true}, index); };

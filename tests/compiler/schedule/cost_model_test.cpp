@@ -150,8 +150,8 @@ TEST_CASE("loops whose results wait for each other cost more than two that hide 
 }
 
 TEST_CASE("larger bodies have fewer vectors side by side and fewer elements together, and at least one") {
-  const Functions none, tanh{30, true}, sigmoid{30, false};
-  for (const Functions& functions : {none, sigmoid})
+  const LongFunctions none, tanh{30, true}, sigmoid{30, false};
+  for (const LongFunctions& functions : {none, sigmoid})
     for (int registers : {1, 2, 4, 8}) {
       int before = 100;
       for (int body : {1, 16, 17, 31, 101, 160}) {
