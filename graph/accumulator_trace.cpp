@@ -4,6 +4,8 @@
 
 #include <weft/recurrence.h>
 
+#include "scalar_graphs.h"
+
 namespace weft {
 
 struct Accumulator::Shared {
@@ -150,16 +152,9 @@ class Tracer {
   }
   // A scan emits what each new state finishes as.
   static void add_emissions(Graph& step, const Graph& finish) {
-    std::vector<NodeId> now(finish.size());
-    for (std::size_t k = 0; k < finish.inputs.size(); ++k) now[finish.inputs[k].value] = step.outputs[k];
-    for (std::size_t k = 0; k < finish.size(); ++k) {
-      const Node& node = finish.node(id_of(k));
-      if (node.kind == Kind::input) continue;
-      std::vector<Operand> operands;
-      for (int p = 0; p < finish.arity(id_of(k)); ++p) operands.push_back({now[finish.operand(id_of(k), p).value], {}});
-      now[k] = step.add(node, std::move(operands));
-    }
-    for (NodeId id : finish.outputs) step.outputs.push_back(now[id.value]);
+    States states;
+    for (std::size_t k = 0; k < finish.inputs.size(); ++k) states.emplace_back(step, step.outputs[k]);
+    for (const Expr& emitted : inlined(step, finish, states)) step.outputs.push_back(emitted.id());
   }
 
   const Accumulator::Definition& definition_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "maps.h"
+#include "needed.h"
 #include "text/print.h"
 
 namespace weft {
@@ -107,18 +108,11 @@ Bindings bind_symbols(const Graph& graph, const std::vector<NodeId>& inputs, con
 }
 
 std::vector<NodeId> live_nodes(const Graph& graph, const std::vector<NodeId>& outputs) {
-  std::vector<bool> live(graph.size(), false);
-  for (NodeId id : outputs) {
-    WEFT_REQUIRE(id.value < graph.size(), usage, "output ", id.value, " is not a node of graph ", graph.name);
-    live[id.value] = true;
-  }
+  for (NodeId id : outputs) WEFT_REQUIRE(id.value < graph.size(), usage, "output ", id.value, " is not a node of graph ", graph.name);
+  const std::vector<bool> needed = needed_by(graph, outputs);
   std::vector<NodeId> result;
-  for (std::size_t k = graph.size(); k-- > 0;) {   // G1: operands have smaller ids
-    if (!live[k]) continue;
-    result.push_back(id_of(k));
-    for (int p = 0; p < graph.arity(id_of(k)); ++p) live[graph.operand(id_of(k), p).value] = true;
-  }
-  std::reverse(result.begin(), result.end());
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    if (needed[k]) result.push_back(id_of(k));
   return result;
 }
 

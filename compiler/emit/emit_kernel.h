@@ -135,6 +135,7 @@ class KernelEmitter : private Accesses {
 
   // emit_tile.cpp
   Value* emit_tiles(const Loop& outer, Range range, int elements);
+  Index distance_of_rows(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;
   Index rows_apart(const Load& load, const Loop& lanes) const;
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);

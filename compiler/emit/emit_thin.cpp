@@ -19,9 +19,8 @@ bool KernelEmitter::runs_along_rows(const Loop& serial, const Outer& outer) cons
   const Index count = program_.axis(serial.var.axis).extent.constant();
   const auto fills_a_register = [&](DType dtype) { return lane_count * size_of(dtype) >= register_bytes(); };
   const auto is_row = [&](const Item& item, int buffer, const std::vector<Subscript>& at) {
-    const StrideClass rows = lane_class(buffer, at, lanes.var.axis);
     return lies_across(item, serial.var.axis, lanes.var.axis) == 1 && fills_a_register(program_.buffer(buffer).dtype) &&
-           (is_known(rows) ? step_of(rows) == count : joins(buffer, at, serial.var.axis, lanes.var.axis));
+           distance_of_rows(buffer, at, serial.var.axis, lanes.var.axis) == count;
   };
   int moved = 0, folded = 0;
   for (const Item& item : lanes.body) {

@@ -41,13 +41,17 @@ Value* KernelEmitter::row_at(Value* before, const LaneAccess& access, Value* ind
   return b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(row, access.lane_stride));
 }
 
-// Where all elements of few are worked on, and rows that have no gaps go as whole vectors: how far rows of these elements are apart. Else 0.
+// How far rows of these few elements are apart, if that is known: of rows without gaps, as many as they have. Else 0.
+Index KernelEmitter::distance_of_rows(int buffer, const std::vector<Subscript>& at, int few, int lanes) const {
+  const StrideClass rows = lane_class(buffer, at, lanes);
+  if (is_known(rows)) return step_of(rows);
+  return joins(buffer, at, few, lanes) ? program_.axis(few).extent.constant() : 0;
+}
+
+// The same where all elements of few are worked on, and such rows go as whole vectors.
 Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
-  const StrideClass lane = lane_class(load.buffer, load.at, lanes.var.axis);
-  const auto count = static_cast<int>(jam_.size());
-  if (!copies_.thin || (!is_known(lane) && !joins(load.buffer, load.at, copies_.tiled_by, lanes.var.axis))) return 0;
-  const Index apart = is_known(lane) ? step_of(lane) : count;
-  return picks_joined_rows(count, size_of(program_.buffer(load.buffer).dtype), true, false, apart) ? apart : 0;
+  const Index apart = copies_.thin ? distance_of_rows(load.buffer, load.at, copies_.tiled_by, lanes.var.axis) : 0;
+  return apart != 0 && picks_joined_rows(static_cast<int>(jam_.size()), size_of(program_.buffer(load.buffer).dtype), true, false, apart) ? apart : 0;
 }
 
 // Before the copies of a vector step.
@@ -60,10 +64,19 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     const DType dtype = program_.buffer(load->buffer).dtype;
     const LaneAccess& access = (step > 0 ? jam_.front() : jam_.back()).accesses.at(&item);
     const auto width = static_cast<int>(jam_.size());
-    if (const Index apart = is_along_rows() ? width : part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0) {
+    const auto fetch_rows = [&](Value* first, Index row, Index ahead, bool near) {
+      if (past_caches()) fetch_lines(first, number(ahead), lane_count * row * static_cast<Index>(size_of(dtype)), near);
+    };
+    if (is_along_rows()) {
       Value* first = row_at(nullptr, access, index, 0);
-      if (past_caches()) fetch_lines(first, number(is_along_rows() ? far_ahead : thin_bytes_ahead), lane_count * apart * static_cast<Index>(size_of(dtype)), !is_along_rows());
-      tiles_[&item] = is_along_rows() ? load_rows(dtype, first, width) : load_rows_apart(dtype, first, apart, width);
+      fetch_rows(first, width, far_ahead, false);
+      tiles_[&item] = load_rows(dtype, first, width);
+      continue;
+    }
+    if (const Index apart = part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0) {
+      Value* first = row_at(nullptr, access, index, 0);
+      fetch_rows(first, apart, thin_bytes_ahead, true);
+      tiles_[&item] = load_rows_apart(dtype, first, apart, width);
       continue;
     }
     std::vector<Value*> rows;

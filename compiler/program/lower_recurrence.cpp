@@ -3,6 +3,7 @@
 #include <weft/recurrence.h>
 #include <weft/text.h>
 
+#include "../../graph/needed.h"
 #include "lowering.h"
 
 namespace weft {
@@ -77,12 +78,10 @@ void Lowering::open_chain(int place) {
 
 // The outputs of a graph of scalars, as items of a frame; `wanted`: which of them, all the others stay empty.
 std::vector<Arg> Lowering::inline_graph(const Graph& graph, const std::vector<Arg>& inputs, const std::vector<bool>& wanted, Frame& frame) {
-  std::vector<bool> needed(graph.size(), false);
+  std::vector<NodeId> asked;
   for (std::size_t k = 0; k < wanted.size(); ++k)
-    if (wanted[k]) needed[graph.outputs[k].value] = true;
-  for (std::size_t k = graph.size(); k-- > 0;)
-    if (needed[k])
-      for (int p = 0; p < graph.arity(id_of(k)); ++p) needed[graph.operand(id_of(k), p).value] = true;
+    if (wanted[k]) asked.push_back(graph.outputs[k]);
+  const std::vector<bool> needed = needed_by(graph, asked);
   std::vector<Arg> values(graph.size());
   for (std::size_t k = 0; k < inputs.size(); ++k) values[graph.inputs[k].value] = inputs[k];
   for (std::size_t k = 0; k < graph.size(); ++k) {

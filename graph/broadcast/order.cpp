@@ -11,6 +11,7 @@
 
 #include "expr/axes.h"
 #include "align.h"
+#include "needed.h"
 
 namespace weft {
 namespace {
@@ -63,14 +64,12 @@ Trace trace_function(const std::vector<Expr>& inputs, const std::vector<DType>& 
 
 // Marks what output `root` needs; every node must be elementwise.
 std::vector<bool> needed_nodes(const Graph& graph, NodeId root) {
-  std::vector<bool> needed(graph.size(), false);
-  needed[root.value] = true;
+  const std::vector<bool> needed = needed_by(graph, {root});
   for (std::size_t k = root.value + 1; k-- > 0;) {
     if (!needed[k]) continue;
     const Node& node = graph.node(id_of(k));
     WEFT_REQUIRE(node.domain.empty(), usage, "elemwise: the function makes ", name_of(graph, id_of(k)), " of shape ", to_text(node.domain),
                  "; it sees scalars and must stay elementwise\n  reduce or slice outside of elemwise");
-    for (int p = 0; p < graph.arity(id_of(k)); ++p) needed[graph.operand(id_of(k), p).value] = true;
   }
   return needed;
 }
