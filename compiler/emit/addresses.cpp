@@ -118,6 +118,7 @@ Addresses::Position Addresses::position_of(const Buffer& buffer, const Subscript
   if (subscript.axis >= 0 && subscript.axis != skip_axis) {
     position.variable = axis_index_[static_cast<std::size_t>(subscript.axis)];
     if (subscript.period > 0) return {b_.CreateURem(position.variable, number(subscript.period)), 0};
+    if (subscript.each > 1) return {b_.CreateUDiv(position.variable, number(subscript.each)), 0};
     if (auto* sum = llvm::dyn_cast<llvm::BinaryOperator>(position.variable); sum && sum->getOpcode() == llvm::Instruction::Add)
       if (auto* apart = llvm::dyn_cast<llvm::ConstantInt>(sum->getOperand(1))) {
         position.variable = sum->getOperand(0);

@@ -26,6 +26,8 @@ struct LaneAccess {
   bool next_is_near = false;            // into the first-level cache
   llvm::Value *source = nullptr, *source_stride = nullptr;    // of a row's source: the next line, how far that moves along the lanes
   Index period = 0;                     // > 0: of so many elements, over and over
+  Index each = 1;                       // > 1: each of its elements for so many of the loop
+  bool beside = false;                  // and these are neighbours in memory
   StrideClass lane = StrideClass::unit;
   Index column = -1;                    // of rows as long as the step, without gaps: which element of each is read, if it is known
   bool stream = false;                  // whole vectors are stored past the caches

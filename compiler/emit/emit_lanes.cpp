@@ -118,6 +118,10 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
         packs_[static_cast<std::size_t>(load->result)] = results->second;
         continue;
       }
+      if (const auto access = accesses_.find(key); access != accesses_.end() && access->second.each > 1) {
+        packs_[static_cast<std::size_t>(load->result)] = staying_load(access->second, buffer.dtype, index, steps, begins_in_whole(loop.var.axis, access->second.each), part_);
+        continue;
+      }
       for (int step = 0; step < steps; ++step) {
         if (buffer.place == Place::index) {
           Value* lanes = b_.CreateAdd(b_.CreateVectorSplat(lane_count, b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));

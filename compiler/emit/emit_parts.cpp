@@ -10,7 +10,7 @@ namespace weft {
 using llvm::Value;
 
 bool KernelEmitter::runs_in_parts(const Loop& loop) const {
-  if (loop.parts.empty() || !jam_.empty() || copies_.tiled_by >= 0 || is_one_vector(loop)) return false;
+  if (loop.parts.empty() || !jam_.empty() || copies_.tiled_by >= 0 || is_one_vector(loop) || has_staying(loop)) return false;
   const auto is_known = [&](const Bound& bound) { return bound.axis < 0 || axis_index_[static_cast<std::size_t>(bound.axis)]; };
   return std::all_of(loop.parts.begin(), loop.parts.end(), [&](const Loop& part) {
     return std::all_of(part.from.begin(), part.from.end(), is_known) && std::all_of(part.to.begin(), part.to.end(), is_known);

@@ -9,7 +9,7 @@ using llvm::Value;
 // ends go through the caches. Sums of two arrays of 16 Mi floats, which std::vector puts behind 16 bytes: .45 -> .28 ns an element (Zen 4).
 // Folds along the loop count its elements from where they begin.
 const Item* KernelEmitter::streams_from_a_line_on(const Loop& loop) const {
-  if (stream_ != PastCaches::anywhere || !jam_.empty() || (loop.weight > twice_emitted && !shares_body(loop)) || !loop.folds.empty() || byte_function(loop)) return nullptr;
+  if (stream_ != PastCaches::anywhere || !jam_.empty() || has_staying(loop) || (loop.weight > twice_emitted && !shares_body(loop)) || !loop.folds.empty() || byte_function(loop)) return nullptr;
   const Item* only = nullptr;
   for (const Item& item : loop.body) {
     if (std::holds_alternative<Others>(item)) return nullptr;

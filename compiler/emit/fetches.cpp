@@ -30,7 +30,7 @@ void Fetches::fetch_beside(const LaneAccess& access, DType dtype, Value* first, 
 static Index lead_along(const Load& load, const Load& other, int axis) {
   for (std::size_t d = 0; d < load.at.size() && d < other.at.size() && load.buffer == other.buffer; ++d) {
     const Subscript &own = load.at[d], &ahead = other.at[d];
-    if (own.axis != axis || ahead.axis != axis || own.step != ahead.step || own.period != ahead.period) continue;
+    if (own.axis != axis || ahead.axis != axis || own.step != ahead.step || own.period != ahead.period || own.each != ahead.each) continue;
     const Extent apart = ahead.start - own.start;
     return apart.is_number() && apart.constant() % own.step == 0 ? apart.constant() / own.step : 0;
   }
@@ -118,7 +118,7 @@ void Fetches::fetch_next(const Load& load, LaneAccess& access) {
   if (reader == readers.end()) return;          // around a bound of a loop whose parts fetch
   const Index ahead = units_ahead(readers, *reader), rows = root.splits() ? program_.block : 1;
   for (std::size_t d = 0; d < load.at.size() && ahead > 0; ++d)
-    if (load.at[d].axis == root.axis && load.at[d].period == 0) {
+    if (load.at[d].axis == root.axis && load.at[d].is_linear()) {
       access.next_row = b_.CreateMul(number(ahead * load.at[d].step * rows), stride_bytes(buffer, slots_[k], d));
       if (!root.splits()) access.next_steps = reader->next_steps;
       access.next_is_near = (ahead == 1 || !root.splits()) && static_cast<double>(ahead * rows) * bytes_of_row(load.buffer, load.at) <= near_room();

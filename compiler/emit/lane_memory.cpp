@@ -21,8 +21,10 @@ LaneAccess LaneMemory::lane_access(int number_of_buffer, const std::vector<Subsc
     if (at[d].axis != axis) continue;
     access.lane_stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
     access.period = at[d].period;
-    access.own = at.size() == 1 && buffer.place == Place::row && is_floating(buffer.dtype) && at[d].period == 0 && at[d].step == 1 && at[d].start.is(0);
-    if (at[d].period == 0 && at[d].step != 1) access.lane_stride = b_.CreateMul(number(at[d].step), access.lane_stride);
+    access.each = at[d].each;
+    access.beside = class_of(buffer, d) == StrideClass::unit;
+    access.own = at.size() == 1 && buffer.place == Place::row && is_floating(buffer.dtype) && at[d].is_linear() && at[d].step == 1 && at[d].start.is(0);
+    if (at[d].is_linear() && at[d].step != 1) access.lane_stride = b_.CreateMul(number(at[d].step), access.lane_stride);
   }
   return access;
 }
@@ -50,19 +52,6 @@ Value* LaneMemory::any_address(const LaneAccess& access, Value* index, int step)
 Value* LaneMemory::lane_offsets(const LaneAccess& access, Value* index, int step) {
   Value* lanes = b_.CreateAdd(b_.CreateVectorSplat(lane_count, b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
   return b_.CreateMul(lanes, b_.CreateVectorSplat(lane_count, access.lane_stride));
-}
-
-// Sixteen elements from number `first` on, counted modulo the period: all of them are there.
-Value* LaneMemory::repeated_load(const LaneAccess& access, DType dtype, Value* first) {
-  std::vector<llvm::Constant*> numbers;
-  for (Index k = 0; k < lane_count; ++k) numbers.push_back(b_.getInt64(static_cast<std::uint64_t>(k % access.period)));
-  Value* number_in_period = b_.CreateAdd(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(lane_count, b_.CreateURem(first, number(access.period))));
-  Value* wrapped = b_.CreateSub(number_in_period, b_.CreateVectorSplat(lane_count, number(access.period)));
-  number_in_period = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number_in_period, wrapped);
-  Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(number_in_period, b_.CreateVectorSplat(lane_count, access.lane_stride)));
-  llvm::Type* type = memory_type(context_, dtype, lane_count);
-  Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
-  return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), all, llvm::Constant::getNullValue(type)), dtype);
 }
 
 // The vector of a row in registers that an index, which is known, and a step name.

@@ -15,6 +15,8 @@ class LaneMemory : protected Fetches {
   void lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value);
   Value* lane_address(const LaneAccess& access, DType dtype, Value* index, int step);
   Value* repeated_load(const LaneAccess& access, DType dtype, Value* first);
+  // Vectors of elements that stay for several of the loop; begins: element 0 of the first vector is the first for which one stays.
+  std::vector<Value*> staying_load(const LaneAccess& access, DType dtype, Value* index, int steps, bool begins, Value* part);
   Value* guarded_load(const Load& load, Value* index, int step, Value* mask);
 
   std::map<int, std::vector<llvm::AllocaInst*>> held_rows_;  // by buffer: rows in registers
@@ -24,6 +26,10 @@ class LaneMemory : protected Fetches {
   Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
   Value* any_address(const LaneAccess& access, Value* index, int step);
   Value* lane_offsets(const LaneAccess& access, Value* index, int step);
+
+  // lane_merged.cpp
+  std::vector<Value*> load_staying(const LaneAccess& access, DType dtype, Value* index, int steps, Value* part);
+  Value* gather_staying(const LaneAccess& access, DType dtype, Value* index, int step, Value* part);
 
   // lane_window.cpp
   const Subscript* run_in_window(const Load& load) const;

@@ -30,7 +30,7 @@ std::optional<Use> use_of(const Program& program, const Buffer& buffer, const st
     const Extent start = guarded ? 0 - s->start : s->start;
     offset = offset + line * start;
     if (s->axis < 0) continue;
-    if (s->axis != program.root.var.axis || s->step <= 0 || s->period > 0) return {};
+    if (s->axis != program.root.var.axis || s->step <= 0 || !s->is_linear()) return {};
     return Use{line * Extent(s->step), offset, offset + line};
   }
   return {};

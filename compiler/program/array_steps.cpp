@@ -22,7 +22,7 @@ StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subs
     if (at[d].axis != axis) continue;
     const StrideClass own = class_of(program_.buffer(number_of_buffer), d);
     if (is_behind_rows(own)) every = at[d].step;
-    found = at[d].period > 0 ? StrideClass::other : is_behind_rows(own) ? own : times(own, at[d].step);
+    found = !at[d].is_linear() ? StrideClass::other : is_behind_rows(own) ? own : times(own, at[d].step);
   }
   if (!is_behind_rows(found)) return found;
   const Buffer& buffer = program_.buffer(number_of_buffer);
@@ -52,7 +52,7 @@ std::optional<std::size_t> LoopChoices::joined_of(const Buffer& buffer) const {
 bool LoopChoices::follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis, StrideClass rows) const {
   const auto runs = std::count_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == axis; });
   for (std::size_t d = 0; d < at.size(); ++d)
-    if (at[d].axis == axis) return runs == 1 && at[d].step == 1 && at[d].period == 0 && class_of(buffer, d) == rows;
+    if (at[d].axis == axis) return runs == 1 && at[d].step == 1 && at[d].is_linear() && class_of(buffer, d) == rows;
   return false;
 }
 
@@ -84,7 +84,7 @@ int LoopChoices::lies_across(int number_of_buffer, const std::vector<Subscript>&
   int along_outer = 0;
   bool across_lanes = false;
   for (std::size_t d = 0; d < at.size(); ++d) {
-    if (at[d].period > 0) return 0;
+    if (!at[d].is_linear()) return 0;
     const StrideClass stride = times(class_of(buffer, d), at[d].step);
     if (at[d].axis == outer) along_outer = is_known(stride) ? static_cast<int>(step_of(stride)) : 0;
     if (at[d].axis == lanes) across_lanes = !is_known(stride);

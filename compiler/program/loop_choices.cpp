@@ -42,6 +42,13 @@ bool LoopChoices::masks_by_branches(DType dtype) const { return weft::masks_by_b
 
 bool LoopChoices::permutes_bytes() const { return has_feature("+avx512vbmi"); }
 
+bool LoopChoices::has_staying(const Loop& loop) {
+  return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    auto* load = std::get_if<Load>(&item);
+    return load && std::any_of(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis && s.each > 1; });
+  });
+}
+
 // How many vectors a unit has, if it is what the loop runs over.
 int LoopChoices::vectors_of_unit(const Loop& loop) const {
   return program_.is_tiled(loop.var.axis) ? static_cast<int>(std::max<Index>(1, program_.unit / lane_count)) : std::numeric_limits<int>::max();
@@ -58,8 +65,8 @@ int LoopChoices::interleave(const Loop& loop) const {
   for (const Item& item : loop.body)
     if (auto* load = std::get_if<Load>(&item))
       for (const Subscript& s : load->at)
-        if (s.axis == loop.var.axis && s.period > 0)
-          repetition = std::lcm(repetition, static_cast<int>(s.period / std::gcd(s.period, Index{lane_count})));
+        if (s.axis == loop.var.axis && !s.is_linear())
+          for (Index elements : {std::max<Index>(s.period, 1), s.each}) repetition = std::lcm(repetition, static_cast<int>(elements / std::gcd(elements, Index{lane_count})));
   if (repetition > 1) return whole_repetitions(wanted, repetition);
   const Extent& extent = program_.axis(loop.var.axis).extent;
   return extent.is_number() && !program_.is_tiled(loop.var.axis) && !runs_in_leaves(loop) ? equal_parts(wanted, extent.constant() / lane_count) : wanted;
@@ -89,11 +96,12 @@ std::size_t LoopChoices::widest_of(const Loop& loop) const {
 }
 
 // Slices of a root that is not tiled begin and end anywhere.
-bool LoopChoices::runs_in_whole(int axis, Index size) const {
-  if (program_.axis(axis).known.multiple % size != 0) return false;
+bool LoopChoices::begins_in_whole(int axis, Index size) const {
   if (program_.is_tiled(axis)) return program_.unit % size == 0 && program_.block % size == 0;
   return axis != program_.root.var.axis;
 }
+
+bool LoopChoices::runs_in_whole(int axis, Index size) const { return program_.axis(axis).known.multiple % size == 0 && begins_in_whole(axis, size); }
 
 bool LoopChoices::fits_one_leaf(int axis) const {
   return program_.is_tiled(axis) || program_.axis(axis).known.most <= fold_leaf;
@@ -119,9 +127,9 @@ std::optional<LoopChoices::ByteFunction> LoopChoices::byte_function(const Loop& 
       const auto& at = load ? load->at : store->at;
       const Buffer& buffer = program_.buffer(number_of_buffer);
       if (buffer.place == Place::index || (load && load->guarded)) return {};
-      const auto repeats = std::find_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis && s.period > 0; });
+      const auto repeats = std::find_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis && !s.is_linear(); });
       if (load && repeats != at.end()) {
-        if (found.tables != 1 && found.tables != repeats->period) return {};
+        if (repeats->each > 1 || (found.tables != 1 && found.tables != repeats->period)) return {};
         found.tables = repeats->period;
         continue;
       }
@@ -226,9 +234,9 @@ const Loop* LoopChoices::taker_of(const Loop& parent, std::size_t k) const {
   for (const Item& item : taker->body) {
     auto* load = std::get_if<Load>(&item);
     if (!load) continue;
-    if (std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; })) return nullptr;      // read once, before a loop of its own
+    if (std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return !s.is_linear(); })) return nullptr;      // read once, before a loop of its own
     if (program_.buffer(load->buffer).place != Place::row) continue;
-    const bool same_element = load->at.size() == 1 && load->at[0].axis == axis && load->at[0].step == 1 && load->at[0].start.is(0) && load->at[0].period == 0;
+    const bool same_element = load->at.size() == 1 && load->at[0].axis == axis && load->at[0].step == 1 && load->at[0].start.is(0) && load->at[0].is_linear();
     const bool result = std::any_of(fold->folds.begin(), fold->folds.end(), [&](int f) { return program_.fold(f).row == load->buffer; });
     if (!same_element || !result || loads_of(program_.root, load->buffer) != 1) return nullptr;
     ++taken;
@@ -278,7 +286,7 @@ bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && program_.fold(accumulate->fold).row_axes != std::vector<int>{lanes.var.axis}) return false;
     auto* load = std::get_if<Load>(&item);
     if (!load) continue;
-    if (load->guarded || std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return s.period > 0; })) return false;
+    if (load->guarded || std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return !s.is_linear(); })) return false;
     row_bytes += hint(lanes) * static_cast<Index>(size_of(program_.buffer(load->buffer).dtype));
   }
   return lanes.weight <= small_body && hint(loop) >= fold_slots && columns_stay_near(hint(loop), row_bytes);

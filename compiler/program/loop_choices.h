@@ -52,6 +52,7 @@ class LoopChoices {
   std::optional<RegisterBlock> register_block(const Loop& rows) const;
   bool is_packed(const Load& load, const Loop& rows, const Loop& fold, const Loop& lanes) const;
   static bool depends_on(const Load& load, int axis);
+  static bool has_staying(const Loop& loop);       // loads of elements each of which stays for several of the loop
 
   // The vector loop after item k of a body, a thin fold, if it takes that fold's results step by step as they are made: they need no row.
   const Loop* taker_of(const Loop& parent, std::size_t k) const;
@@ -79,7 +80,8 @@ class LoopChoices {
   int rows_at_once(const Outer& outer) const;
   int jammed(const Loop& loop, const Outer& outer, double first_level_ways = 8) const;       // elements of one slot
   int columns_at_once(const Outer& outer) const;   // vectors
-  bool runs_in_whole(int axis, Index size) const;  // elements: so many go into every range of it
+  bool begins_in_whole(int axis, Index size) const;  // elements: every range of it begins at a multiple of so many
+  bool runs_in_whole(int axis, Index size) const;    // and so many go into it
   bool fits_one_leaf(int axis) const;           // of a fold
   bool runs_in_leaves(const Loop& loop) const;  // range after range of fold_leaf elements, and what is left: three vectors do not go into those
   int lies_across(const Item& item, int outer, int lanes) const;

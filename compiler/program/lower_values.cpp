@@ -7,7 +7,7 @@ namespace {
 
 std::string key_of(const std::vector<Subscript>& at) {
   std::string key;
-  for (const Subscript& s : at) key += std::to_string(s.axis) + "," + to_text(s.start) + "," + std::to_string(s.step) + "," + std::to_string(s.period) + ";";
+  for (const Subscript& s : at) key += std::to_string(s.axis) + "," + to_text(s.start) + "," + std::to_string(s.step) + "," + std::to_string(s.period) + "," + std::to_string(s.each) + ";";
   return key;
 }
 
@@ -53,7 +53,12 @@ std::vector<Subscript> Lowering::subscripts(const Placed& user, int position) co
     at.push_back({axis, ref.start, axis < 0 ? 1 : ref.step});
   }
   for (const Repeat& repeat : user.repeats)
-    if (repeat.operand == position) at[static_cast<std::size_t>(repeat.dim)].period = repeat.period;
+    if (repeat.operand == position) {
+      Subscript& own = at[static_cast<std::size_t>(repeat.dim)];
+      own.axis = user.axes[static_cast<std::size_t>(repeat.along)];
+      own.period = repeat.period;
+      own.each = repeat.each;
+    }
   return at;
 }
 

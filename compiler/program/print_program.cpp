@@ -40,6 +40,7 @@ class Printer {
       else if (s.step != 1) text += std::to_string(s.step) + "*";
       text += axis_letter(s.axis);
       if (s.period > 0) text += " mod " + std::to_string(s.period);
+      if (s.each > 1) text += " div " + std::to_string(s.each);
     }
     return text + "]";
   }

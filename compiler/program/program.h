@@ -18,7 +18,7 @@ namespace weft {
 // merged fold; row: scratch of one thread; index: the value of an axis; extent: the value of an extent.
 enum class Place : std::uint8_t { argument, result, temporary, partial, row, index, extent };
 
-// start + step * (axis); in a row the position within the unit if the axis is tiled; (axis) mod period if there is one.
+// start + step * (axis); in a row the position within the unit if the axis is tiled; (axis) mod period if there is one, (axis) div each.
 // In a guarded load there is one per axis of the result: it reads dimension `dim` of the window where
 // axis == start + step * w for some w, and the loaded value is zero elsewhere (dim < 0: where axis == start).
 struct Subscript {
@@ -26,8 +26,9 @@ struct Subscript {
   Extent start = 0;
   Index step = 1;
   int dim = -1;
-  Index period = 0;
+  Index period = 0, each = 1;
   bool inside = false;                  // guarded, and the window is known to have every index there is here
+  bool is_linear() const { return period == 0 && each == 1; }
   friend bool operator==(const Subscript&, const Subscript&) = default;
 };
 

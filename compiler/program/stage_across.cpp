@@ -24,23 +24,44 @@ class Stager {
       : program_(program), choices_(program, classes, features), machine_(machine), past_caches_(past_caches), root_axis_(program.root.var.axis) {}
 
   void run() {
+    if (program_.block > 0) return run_in_blocks();
     rows_ = loop_of_rows();
     if (!rows_) return;
     find(*rows_, {});
     if (rows_ == &program_.root && !has_pixels()) find_pixels_backwards();
-    std::erase_if(staged_, [&](const Staged& s) { return touches<Load>(program_.root, s.buffer) && touches<Store>(program_.root, s.buffer); });
-    if (staged_.empty() || bytes() > bytes_that_pay()) return;
-    for (Staged& s : staged_) {
-      s.row = add_row(s);
-      s.value = static_cast<int>(program_.values.size());
-      program_.values.push_back(program_.buffer(s.row).dtype);
-    }
-    replace(*rows_);
+    if (!stage(*rows_)) return;
     if (rows_ == &program_.root) split_root();
     else split_rows();
   }
 
  private:
+  // Rows of what is there in blocks anyway.
+  void run_in_blocks() {
+    Loop& blocks = loop_of_blocks();
+    find(blocks, {});
+    std::erase_if(staged_, [&](const Staged& s) { return s.few >= 0 || loops_with(blocks, s) < 2; });
+    if (stage(blocks)) blocks.body = with_copies(std::move(blocks.body));
+  }
+  Loop& loop_of_blocks() {
+    for (Item& item : program_.root.body)
+      if (auto* inner = std::get_if<Loop>(&item); inner && inner->mark == Mark::block) return *inner;
+    return program_.root;
+  }
+
+  // Whether anything is: then the loops in `loop` read and write rows.
+  bool stage(Loop& loop) {
+    std::erase_if(staged_, [&](const Staged& s) { return touches<Load>(program_.root, s.buffer) && touches<Store>(program_.root, s.buffer); });
+    if (staged_.empty() || bytes() > bytes_that_pay()) return false;
+    for (Staged& s : staged_) {
+      s.row = add_row(s);
+      s.value = static_cast<int>(program_.values.size());
+      program_.values.push_back(program_.buffer(s.row).dtype);
+    }
+    replace(loop);
+    return true;
+  }
+  Index rows_at_once() const { return program_.block > 0 ? program_.block : lane_count; }
+
   // The loop over rows, one at a time: the root, or that of its units; null if there is a better way to run sixteen at once.
   Loop* loop_of_rows() {
     Loop& root = program_.root;
@@ -68,6 +89,7 @@ class Stager {
 
   void find(const Loop& loop, std::vector<int> outside) {
     if (loop.mark == Mark::lanes) {
+      if (loop.var.axis == root_axis_) return;
       for (const Item& item : loop.body) {
         const auto access = access_of(item);
         if (!access) continue;
@@ -140,10 +162,20 @@ class Stager {
     });
   }
 
+  static int loops_with(const Loop& loop, const Staged& s) {
+    int count = 0;
+    bool is_here = false;
+    for (const Item& item : loop.body) {
+      if (auto* inner = std::get_if<Loop>(&item)) count += loops_with(*inner, s);
+      else if (const auto access = access_of(item)) is_here |= access->is_result == s.is_result && access->buffer == s.buffer && access->at == s.at;
+    }
+    return count + is_here;
+  }
+
   double bytes() const {
     double sum = 0;
     for (const Staged& s : staged_) {
-      double row = lane_count * static_cast<double>(size_of(program_.buffer(s.buffer).dtype));
+      double row = static_cast<double>(rows_at_once()) * static_cast<double>(size_of(program_.buffer(s.buffer).dtype));
       for (std::size_t k = 1; k < s.axes.size(); ++k) row *= static_cast<double>(std::max<Index>(1, program_.axis(s.axes[k]).hint));
       sum += row;
     }
@@ -164,7 +196,7 @@ class Stager {
     row.dtype = program_.buffer(s.buffer).dtype;
     row.axes = s.axes;
     for (int axis : s.axes) row.extents.push_back(program_.axis(axis).extent);
-    row.extents.front() = lane_count;
+    row.extents.front() = rows_at_once();
     if (!s.is_result && s.few < 0) row.source = {s.buffer, s.at};
     row.extents.back() = row.extents.back() + Extent(line_bytes / static_cast<Index>(size_of(row.dtype)));
     program_.buffers.push_back(std::move(row));
@@ -231,12 +263,17 @@ class Stager {
     return program_.joined.back().axis;
   }
 
-  // Before and after the loops over sixteen rows.
-  std::vector<Item> with_copies(Loop rows) {
+  static std::vector<Item> one(Loop loop) {
+    std::vector<Item> items;
+    items.emplace_back(std::move(loop));
+    return items;
+  }
+  // Before and after the loops over rows.
+  std::vector<Item> with_copies(std::vector<Item> loops) {
     std::vector<Item> body;
     for (const Staged& s : staged_)
       if (!s.is_result) body.emplace_back(copy_of(s));
-    body.emplace_back(std::move(rows));
+    for (Item& item : loops) body.push_back(std::move(item));
     for (const Staged& s : staged_)
       if (s.is_result) body.emplace_back(copy_of(s));
     return body;
@@ -254,7 +291,7 @@ class Stager {
       const bool stays = stays_before(item, before);
       (stays ? body : rows.body).push_back(std::move(item));
     }
-    for (Item& item : with_copies(std::move(rows))) body.push_back(std::move(item));
+    for (Item& item : with_copies(one(std::move(rows)))) body.push_back(std::move(item));
     root.body = std::move(body);
     root.var.part = Part::tile;
     program_.unit = lane_count;
@@ -268,7 +305,7 @@ class Stager {
     blocks.mark = Mark::block;
     blocks.var = {root_axis_, Part::block};
     blocks.folds = std::exchange(rows.folds, {});
-    blocks.body = with_copies(std::move(rows));
+    blocks.body = with_copies(one(std::move(rows)));
     program_.block = lane_count;
   }
 

@@ -7,7 +7,7 @@ namespace weft {
 namespace {
 
 bool can_turn(const std::vector<Subscript>& at, int axis) {
-  return std::all_of(at.begin(), at.end(), [&](const Subscript& s) { return s.axis != axis || (s.period == 0 && s.dim < 0); });
+  return std::all_of(at.begin(), at.end(), [&](const Subscript& s) { return s.axis != axis || (s.is_linear() && s.dim < 0); });
 }
 
 }  // namespace

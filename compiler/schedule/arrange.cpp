@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -263,6 +264,15 @@ void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedul
   nest.vars.push_back({nest.lanes, Part::element});
 }
 
+// Units begin where what stays for several elements does, and with whole vectors.
+Index unit_of_staying(const Nest& nest) {
+  Index whole = 1;
+  for (const Placed& placed : nest.nodes)
+    for (const Repeat& repeat : placed.repeats)
+      if (placed.axes[static_cast<std::size_t>(repeat.along)] == nest.lanes) whole = std::lcm(whole, std::lcm(repeat.each, Index{lane_count}));
+  return std::max(whole, nest.unit / whole * whole);
+}
+
 }  // namespace
 
 void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) {
@@ -281,6 +291,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   nest.unit = unit_of_vectors(bytes, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest),
                               distributed ? strip_share : first_level_share);
   const bool folds = std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return static_cast<std::size_t>(graph.node(placed.node).kept) < placed.axes.size(); });
+  if (nest.unit > 0) nest.unit = unit_of_staying(nest);
   if (folds || bytes > 0) nest.unit = unit_of_short_axis(nest.unit, nest.axes[static_cast<std::size_t>(nest.lanes)].known.most);
 }
 

@@ -1,20 +1,23 @@
 // Two axes become one where every array runs through both without a gap: an elementwise loop over [h, w, 3] is a loop over
 // h w 3 elements, with full vectors instead of three lanes. An extent of 1 says nothing about its stride, so it stays.
 //
-// What follows the inner axis alone, such as a gain for each channel, repeats along the merged one. That pays where the inner axis is
-// thin: a few vectors then hold all its repetitions.
+// What follows the inner axis alone, such as a gain for each channel, repeats along the merged one; what follows the outer axis alone, such as a
+// mean for each pixel, stays for all of the inner one's elements. That pays where the inner axis is thin: a few vectors then hold all
+// repetitions, and few loads what stays. x[n,4] - m[n] takes .075 ns an element in one loop, .15 if rows of four are transposed (Zen 4).
 #include <algorithm>
 #include <numeric>
 
+#include "axis_use.h"
 #include "readers.h"
-#include "schedule.h"
 
 namespace weft {
 namespace {
 
 class Collapser {
  public:
-  Collapser(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) : graph_(graph), hints_(hints), schedule_(schedule), nest_(nest) {}
+  Collapser(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) : graph_(graph), hints_(hints), schedule_(schedule), nest_(nest) {
+    folds_ = std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return graph.node(placed.node).kept < static_cast<int>(graph.node(placed.node).domain.size()); });
+  }
 
   void run() {
     for (bool merged = true; merged;) {
@@ -64,8 +67,21 @@ class Collapser {
     }
     return follows;
   }
-  // What repeats along one of the axes and follows the outer one would repeat along the merged axis in parts.
+  // The dimension that follows the outer axis, where all others follow neither; or -1. Products of matrices have better loops.
+  int staying_dimension(NodeId array, const AxisMap& map, const std::vector<int>& axes, int outer, int inner) const {
+    int found = -1;
+    for (int d = 0; d < static_cast<int>(map.size()) && !folds_; ++d) {
+      const AxisRef& ref = map[static_cast<std::size_t>(d)];
+      const int axis = ref.axis < 0 ? -1 : axes[static_cast<std::size_t>(ref.axis)];
+      if (axis == inner || (axis == outer && (found >= 0 || !ref.is_identity()))) return -1;
+      if (axis == outer) found = d;
+    }
+    return found >= 0 && classes_of(graph_, hints_, array)[static_cast<std::size_t>(found)] == StrideClass::unit ? found : -1;
+  }
+  // What repeats along one of the axes and follows the outer one would repeat along the merged axis in parts; so would what stays along one.
   bool repeats_in_parts(const Placed& placed, int operand, int outer, int inner) const {
+    for (const Repeat& repeat : placed.repeats)
+      if (const int axis = placed.axes[static_cast<std::size_t>(repeat.along)]; repeat.operand == operand && repeat.each > 1 && (axis == outer || axis == inner)) return true;
     const auto axis_of = [&](const AxisRef& ref) { return ref.axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(ref.axis)]; };
     const AxisMap& map = graph_.map(placed.node, operand);
     if (std::none_of(map.begin(), map.end(), [&](const AxisRef& ref) { return axis_of(ref) == outer; })) return false;
@@ -105,8 +121,9 @@ class Collapser {
         if (reads_index) {
           for (const AxisRef& ref : map)
             if (ref.axis >= 0 && (placed.axes[static_cast<std::size_t>(ref.axis)] == outer || placed.axes[static_cast<std::size_t>(ref.axis)] == inner)) return false;
-        } else if (!runs_through(id, map, placed.axes, outer, inner) && !(thin && node.kind == Kind::apply && repeats_along(map, placed.axes, outer, inner))) {
-          return false;
+        } else if (!runs_through(id, map, placed.axes, outer, inner)) {
+          const bool follows_one = repeats_along(map, placed.axes, outer, inner) || staying_dimension(id, map, placed.axes, outer, inner) >= 0;
+          if (!thin || node.kind != Kind::apply || !follows_one) return false;
         }
       }
       if (schedule_.stored[placed.node.value] && !runs_through(placed.node, identity_map(node.kept), placed.axes, outer, inner)) return false;
@@ -117,11 +134,17 @@ class Collapser {
     const auto period = nest_.axes[static_cast<std::size_t>(inner)].extent;
     for (int k = 0; k < graph_.arity(placed.node); ++k) {
       const AxisMap& map = graph_.map(placed.node, k);
-      if (nest_.find(graph_.operand(placed.node, k)) || !repeats_along(map, placed.axes, outer, inner)) continue;
+      const NodeId id = graph_.operand(placed.node, k);
+      if (nest_.find(id) || graph_.node(id).kept == 0) continue;
+      if (const int d = staying_dimension(id, map, placed.axes, outer, inner); d >= 0) {
+        const auto along = std::find(placed.axes.begin(), placed.axes.end(), inner) - placed.axes.begin();
+        placed.repeats.push_back({.operand = k, .dim = d, .along = static_cast<int>(along), .each = period.constant()});
+      }
+      if (!repeats_along(map, placed.axes, outer, inner)) continue;
       for (int d = 0; d < static_cast<int>(map.size()); ++d) {
         const AxisRef& ref = map[static_cast<std::size_t>(d)];
         const bool noted = std::any_of(placed.repeats.begin(), placed.repeats.end(), [&](const Repeat& repeat) { return repeat.operand == k && repeat.dim == d; });
-        if (!noted && ref.axis >= 0 && placed.axes[static_cast<std::size_t>(ref.axis)] == inner) placed.repeats.push_back({k, d, period.constant()});
+        if (!noted && ref.axis >= 0 && placed.axes[static_cast<std::size_t>(ref.axis)] == inner) placed.repeats.push_back({k, d, ref.axis, period.constant()});
       }
     }
   }
@@ -148,6 +171,7 @@ class Collapser {
   const Hints& hints_;
   const Schedule& schedule_;
   Nest& nest_;
+  bool folds_;                                  // some node does
 };
 
 }  // namespace

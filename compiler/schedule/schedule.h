@@ -53,11 +53,12 @@ struct NestAxis {
   SizeFacts known = {};                                // of the extent, in all calls
 };
 
-// Dimension `dim` of an operand has `period` elements, over and over along its nest axis: a gain for each channel, where the loop
-// runs through pixels and channels at once.
+// What dimension `dim` of an operand does along an axis of two that were merged, where a loop runs through pixels and channels at once: it has
+// `period` elements, over and over, such as a gain for each channel; or each of its elements stays for `each` of the axis, such as a mean for
+// each pixel. `along`: the axis of the node's domain that became the merged one.
 struct Repeat {
-  int operand, dim;
-  Index period;
+  int operand, dim, along;
+  Index period = 0, each = 1;
 };
 
 // The position of a node in a nest: which nest axis each domain axis runs over; -1 for an extent of exactly 1.

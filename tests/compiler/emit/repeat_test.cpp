@@ -1,5 +1,6 @@
 // Operands that follow a thin innermost axis alone, such as a gain for each channel of an image, repeat along one loop over pixels and
-// channels: every extent up to 17, all dtypes, tails, threads, strides, layouts, against the interpreter.
+// channels; those that follow the pixels alone stay for all channels: every extent up to 17, all dtypes, tails, threads, strides, layouts, against
+// the interpreter.
 #include "bits.h"
 
 using namespace weft;
@@ -11,6 +12,7 @@ Array counted(DType dtype, const Dims& shape) {
 }
 
 bool repeats(const Function& f) { return f.program().find(" mod ") != std::string::npos; }
+bool stays(const Function& f) { return f.program().find(" div ") != std::string::npos; }
 
 }  // namespace
 
@@ -54,6 +56,60 @@ TEST_CASE("repeating operands beside large bodies, transposed operands and folds
   check_bits({x * gain + transpose(t)}, {x, gain, t}, arrays);
   check_bits({sum(x * gain), sum(x * gain, 0), sum(x * gain, 1)}, {x, gain}, {arrays[0], arrays[1]});
   check_bits({x * gain, softmax(x * gain)}, {x, gain}, {arrays[0], arrays[1]});
+}
+
+TEST_CASE("a mean for each pixel stays for its channels, whatever their number") {
+  for (Index channels = 2; channels <= 17; ++channels)
+    for (Index pixels : {2, 5, 16, 47, 700}) {
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", channels}), mean = g.input("mean", f32, {"n"}), scale = g.input("scale", f64, {"n"});
+      const Function f = check_bits({x - expand_dims(mean, 1), cast(x, f64) / expand_dims(scale, 1)}, {x, mean, scale},
+                                    {counted(f32, {pixels, channels}), counted(f32, {pixels}), counted(f64, {pixels})});
+      CHECK(stays(f) == (channels <= 8 || (channels <= 16 && channels % 2 == 0)));
+    }
+}
+
+TEST_CASE("staying operands of every dtype, in registers of every width") {
+  for (DType dtype : loop_dtypes)
+    for (int lanes : {4, 8, 16})
+      for (Index channels : {3, 4, 16}) {
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", channels}), mean = g.input("mean", dtype, {"n"}), own = expand_dims(mean, 1);
+        CHECK(stays(check_bits({where(equal(x, own), own, x), equal(x, own)}, {x, mean}, {counted(dtype, {91, channels}), counted(dtype, {91})}, 2, lanes)));
+      }
+}
+
+TEST_CASE("staying operands by steps do not merge loops; larger bodies, what repeats beside, and channels of images do") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 6}), mean = g.input("mean", f32, {"n"}), gain = g.input("gain", f32, {6}), own = expand_dims(mean, 1);
+  const Array data = counted(f32, {300, 6}), wide = counted(f32, {600}), gains = counted(f32, {6});
+  CHECK(!stays(check_bits({x * own}, {x, mean}, {data, Array(wide.slice(0, 1, 300, 2))})));
+  CHECK(!stays(check_bits({x * own}, {x, mean}, {data, Array(wide.slice(0, 0, 300).flip(0))})));
+  const Function outer = check_bits({sqrt(square(own - gain) + 1.0f)}, {mean, gain}, {Array(wide.slice(0, 7, 300)), gains});
+  CHECK((stays(outer) && repeats(outer)));
+  Expr large = x * own;
+  for (int k = 0; k < 12; ++k) large = sin(large + own * gain);
+  for (Index n : {1, 7, 300, 1111}) CHECK(stays(check_bits({large, exp(x - own)}, {x, mean, gain}, {counted(f32, {n, 6}), counted(f32, {n}), gains})) == (n > 1));
+  const Expr image = g.input("image", f32, {"h", "w", 3}), light = g.input("light", f32, {"h", "w"}), row = g.input("row", f32, {"h"}), column = g.input("column", f32, {"w"});
+  const std::vector<Expr> scaled{image * expand_dims(light, 2), image + expand_dims(column, 1), image - expand_dims(expand_dims(row, 1), 2)};
+  const std::vector<Expr> inputs{image, light, row, column};
+  const std::vector<Array> arrays{counted(f32, {37, 21, 3}), counted(f32, {37, 21}), counted(f32, {37}), counted(f32, {21})};
+  for (std::size_t k = 0; k < scaled.size(); ++k) CHECK(stays(check_bits({scaled[k]}, inputs, arrays)) == (k < 2));
+  check_bits(scaled, inputs, arrays);
+}
+
+TEST_CASE("staying operands where results go past the caches, or an array does not begin a line") {
+  for (Index channels : {3, 4, 5, 8})
+    for (Index first : {0, 1}) {
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", channels}), mean = g.input("mean", f32, {"n"});
+      const Function f = compile({(x - expand_dims(mean, 1)) * 2.0f}, {x, mean}, {.threads = 2, .cache_bytes = 1, .verify = true});
+      const Array data = counted(f32, {5000, channels}), means = counted(f32, {5000});
+      const Array room(f32, {5001 * channels}), out = room.slice(0, first, 5000 * channels).reshape_view({5000, channels});
+      f.run({data, means}, {out});
+      CHECK(stays(f));
+      CHECK(difference(out, interpret(f.final_graph(), f.final_graph().outputs, f.final_graph().inputs, {data, means}, {}, compiled_math)[0]) == "");
+    }
 }
 
 TEST_CASE("operands that follow any axes of a small block of known extents, arrays between nests too") {

@@ -107,6 +107,29 @@ TEST_CASE("sixteen rows at a time, in blocks where values are folded over the ro
   }
 }
 
+TEST_CASE("rows in blocks, which several loops read: transposed once for all of a block") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+  const Expr centred = x - mean(x, 1, true), spread = sqrt(mean(square(centred), 1, true) + 1e-5);
+  const std::vector<Expr> outputs{centred / spread, sum(y / spread, 0), sum(x * y / spread)};
+  for (const auto& [n, m] : sizes) {
+    CAPTURE(n);
+    CAPTURE(m);
+    check_layouts({outputs[0]}, {x, y}, f32, {n, m}, 2);
+    check_layouts(outputs, {x, y}, f32, {n, m});
+  }
+  const auto program = [&](std::size_t count, Order order) {
+    const Function f = compile({outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(count)}, {x, y}, checked());
+    f({Array(f32, {1024, 40}, order), Array(f32, {1024, 40})});
+    return f.program();
+  };
+  for (const std::size_t count : {1, 3}) {
+    CHECK(program(count, Order::f).find("(%x)[i,j] = t") != std::string::npos);
+    CHECK(program(count, Order::f).find("within block") != std::string::npos);
+    CHECK(program(count, Order::c).find("(%x)[i,j] = t") == std::string::npos);
+  }
+}
+
 TEST_CASE("a result that lies across and is read again by a later loop of the row") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
