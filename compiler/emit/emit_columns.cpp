@@ -30,6 +30,7 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   std::map<const void*, Value*> strides;
   for (const Item& item : lanes.body)
     if (auto* load = std::get_if<Load>(&item)) strides[&item] = stride_along(load->buffer, load->at, rows.var.axis);
+    else if (auto* store = std::get_if<Store>(&item)) strides[&item] = stride_along(store->buffer, store->at, rows.var.axis);
   as_copies({.down_columns = true}, [&] {
     note_code(lanes, steps, false);
     around_lanes([&] {

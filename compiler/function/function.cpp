@@ -12,6 +12,7 @@
 #include "compile_for.h"
 #include "variant_key.h"
 #include "code/code_cache.h"
+#include "code/features.h"
 #include "passes/pipeline.h"
 
 namespace weft {
@@ -58,6 +59,7 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   if (of_key.empty()) hints.facts = facts_of_call(bindings);
   hints.threads = executor->threads();
   hints.machine = machine;
+  hints.masks = has_feature(host_features(options.lanes), "+avx512f");
   hints.stream = stream;
   for (std::size_t k = 0; k < inputs.size(); ++k) hints.arrays[graph.inputs[k]] = {inputs[k].strides()};
   for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[graph.outputs[k]] = {outputs[k].strides()};

@@ -275,21 +275,28 @@ int LoopChoices::columns_at_once(const Outer& outer) const {
   return std::min({2, vectors_of_unit(lanes), registers() / 2 / (slots_of_a_pass * registers_of(bytes) * static_cast<int>(sums))});
 }
 
-// Float sums over so few rows that these stay in a cache from one step of columns to the next.
+// Float sums over rows of which one vector of columns after the other may be walked: all of them are in a cache, or few enough are read at once.
 bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
-  if (!is_jam(loop, outer) || !outer.ordered || loop.body.size() != 1 || columns_at_once(outer) < 1) return false;
+  if (loop.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer || !outer.pure || outer.folds_lanes || outer.folds_others || outer.scans) return false;
+  if (!outer.ordered || loop.body.size() != 1 || columns_at_once(outer) < 1) return false;
   if (program_.is_tiled(loop.var.axis) || !fits_one_leaf(loop.var.axis)) return false;       // rows from the first to the last
   const Loop& lanes = *outer.loops[0];
-  const auto hint = [&](const Loop& of) { return program_.axis(of.var.axis).hint; };
-  Index row_bytes = 0;
+  const Index rows = program_.axis(loop.var.axis).hint, columns = program_.axis(lanes.var.axis).hint;
+  Index row_bytes = 0, apart = 1;
+  int arrays = 0;
   for (const Item& item : lanes.body) {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && program_.fold(accumulate->fold).row_axes != std::vector<int>{lanes.var.axis}) return false;
     auto* load = std::get_if<Load>(&item);
     if (!load) continue;
     if (load->guarded || std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return !s.is_linear(); })) return false;
-    row_bytes += hint(lanes) * static_cast<Index>(size_of(program_.buffer(load->buffer).dtype));
+    const Index bytes = columns * static_cast<Index>(size_of(program_.buffer(load->buffer).dtype));
+    row_bytes += bytes;
+    if (program_.buffer(load->buffer).place == Place::row || !depends_on(*load, loop.var.axis)) continue;
+    ++arrays;
+    apart = std::max(apart, bytes);
   }
-  return lanes.weight <= small_body && hint(loop) >= fold_slots && columns_stay_near(hint(loop), row_bytes);
+  if (lanes.weight > small_body || rows < static_cast<Index>(fold_slots)) return false;
+  return program_.is_tiled(lanes.var.axis) ? columns_pay(rows, arrays, apart, static_cast<double>(rows * apart) * arrays) : columns_stay_near(rows, row_bytes);
 }
 
 LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer) const {

@@ -104,9 +104,9 @@ struct Costs {
   }
 };
 
-int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine) {
+int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine, bool masks) {
   for (std::size_t axis = 0; axis < nest.axes.size(); ++axis)
-    nest.compared.push_back({costs.stride[axis], vector_axis_cost(costs.uses.along[axis], costs.uses.cost(machine, axis), costs.carried[axis], costs.arithmetic, nest.axes[axis].hint), {}});
+    nest.compared.push_back({costs.stride[axis], vector_axis_cost(costs.uses.along[axis], costs.uses.cost(machine, axis), costs.carried[axis], costs.arithmetic, nest.axes[axis].hint, masks), {}});
   int best = 0;
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
     const double mine = nest.compared[static_cast<std::size_t>(axis)].vectors, other = nest.compared[static_cast<std::size_t>(best)].vectors;
@@ -278,7 +278,7 @@ Index unit_of_staying(const Nest& nest) {
 void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) {
   if (!nest.axes.empty()) {
     const Costs costs(graph, hints, schedule, nest);
-    nest.lanes = choose_lanes(nest, costs, hints.machine);
+    nest.lanes = choose_lanes(nest, costs, hints.machine, hints.masks);
     const SharedOperands::Loops product = costs.shared.loops(graph, nest, nest.lanes);
     order_loops(graph, hints, schedule, nest, costs, product, choose_root(nest, costs, product, hints.threads));
     keep_visiting_order(graph, nest);

@@ -27,6 +27,13 @@ bool reads_row_value(const Graph& graph, const Nest& nest, const Placed& placed)
   return false;
 }
 
+// What its row is folded to, such as the largest of its elements, for the node itself.
+bool reads_folded_row(const Graph& graph, const Nest& nest, const Placed& placed) {
+  for (int k = 0; k < graph.arity(placed.node); ++k)
+    if (const Placed* operand = nest.find(graph.operand(placed.node, k)); operand && folds_row(nest, graph.node(operand->node), *operand)) return true;
+  return false;
+}
+
 // Whether the node divides elements by a value of their row: what a quotient needs of its divisor is found once for the row.
 bool divides_by_row_value(const Graph& graph, const Nest& nest, const Placed& placed) {
   const Node& node = graph.node(placed.node);
@@ -48,10 +55,11 @@ bool is_made_by_readers(const Nest& nest, const Placed& placed) {
 }
 
 // Values along the root alone would run one at a time between the vector loops of the rows; in blocks they run as vectors over the block.
-// Short rows that are folded and then done with gain too: several go side by side (LoopChoices::Together::rows).
+// Short rows that are folded and then done with gain too: several go side by side (LoopChoices::Together::rows). So do those with long functions, which
+// wait for what they are folded to: other rows run meanwhile.
 Index choose_block(const Graph& graph, const Hints& hints, const Schedule& schedule, bool root_folds, Nest& nest) {
-  double alone = 0, rows = 0, row_bytes = 0, result_bytes = 0, folds = 0;
-  bool only_folded = true;
+  double alone = 0, rows = 0, row_bytes = 0, result_bytes = 0, folds = 0, waits = 0;
+  bool only_folded = true, has_function = false;
   const Index extent = nest.axes[static_cast<std::size_t>(nest.vars[0].axis)].hint;
   for (const Placed& placed : nest.nodes) {
     const Node& node = graph.node(placed.node);
@@ -62,12 +70,15 @@ Index choose_block(const Graph& graph, const Hints& hints, const Schedule& sched
     const bool folds_it = folds_row(nest, node, placed);
     rows += (cost + 1) * std::max(1.0, bytes / line_bytes);
     if (divides_by_row_value(graph, nest, placed)) alone += cost;
+    waits += reads_folded_row(graph, nest, placed);
+    has_function |= op_cost(node.op) >= long_function;
     row_bytes = std::max(row_bytes, bytes);
     folds += folds_it && elements <= short_row(hints.machine, bytes * static_cast<double>(extent));
     if (schedule.stored[placed.node.value] && !folds_it && hints.stream != PastCaches::rows) result_bytes += bytes;
     only_folded &= (folds_it || !schedule.stored[placed.node.value]) && !reads_row_value(graph, nest, placed);
   }
   if (only_folded) alone += row_end * folds;
+  if (has_function) alone += row_wait * waits;
   nest.blocks = {alone, rows};
   const Index block = rows_of_block(row_bytes, root_folds);
   nest.blocks.stay_near = blocks_stay_near(hints.machine, row_bytes, result_bytes, block, static_cast<double>(extent));

@@ -47,20 +47,20 @@ double access_cost(const Machine& machine, const AxisUse& use) { return use.whol
 
 namespace {
 
-// Of long functions along short rows: the last vectors are part empty, their elements take a detour (emit_shared_body.cpp), and a row waits
-// for each value that it is folded to. Measured with softmax and logsumexp over 16 to 64 floats, AVX2.
-double short_row_cost(const AxisUse& use, Index extent) {
+// Of long functions along short rows: the last vectors are part empty, without masks their elements take a detour (emit_shared_body.cpp), and a row
+// ends with each value that it is folded to. Measured with softmax and logsumexp over 16 to 64 floats, AVX2 and AVX-512.
+double short_row_cost(const AxisUse& use, Index extent, bool masks) {
   if (use.functions == 0 || !short_rows_pay(extent, use.kept_beside * static_cast<double>(extent))) return 0;
   constexpr Index step = 2 * fold_slots;         // two vectors side by side
-  constexpr double part = 800, fold = 160;
+  const double part = masks ? 40 : 800, fold = 80;
   const double padded = static_cast<double>((extent + step - 1) / step * step) / static_cast<double>(extent);
   return use.functions * (padded - 1) + use.kept_beside * (fold * use.folds + (extent % step == 0 ? 0 : part));
 }
 
 }  // namespace
 
-double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent) {
-  const double cost = accesses + carried_in_loads * carried + arithmetic + short_row_cost(use, extent);
+double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent, bool masks) {
+  const double cost = accesses + carried_in_loads * carried + arithmetic + short_row_cost(use, extent, masks);
   // A loop of fewer than sixteen elements wastes lanes and its start.
   return cost / (extent < 16 ? 0.4 * std::max(1.0, static_cast<double>(extent)) / 16 : 1.0);
 }
@@ -155,11 +155,30 @@ bool short_rows_pay(Index extent, double elements) {
   return extent >= 16 && extent <= 64 && elements >= enough;
 }
 
-// All in the second level, and a line of each row in half of the first: of rows a large power of two apart, many lie in one set of it.
+namespace {
+
+// Lines of the first level for rows that are so many bytes apart: of a large power of two, many lie in one set of it.
+Index lines_for_rows(Index apart) {
+  constexpr Index sets = 64, ways = 8;
+  return ways * (apart % line_bytes == 0 ? sets / std::gcd(std::max<Index>(1, apart / line_bytes), sets) : sets);
+}
+
+}  // namespace
+
+// All in the second level, and a line of each row in half of the first.
 bool columns_stay_near(Index rows, Index row_bytes) {
-  constexpr Index sets = 64, ways = 8, second_level = 1 << 17;
-  const Index apart = std::max<Index>(1, row_bytes / line_bytes), sets_in_use = row_bytes % line_bytes == 0 ? sets / std::gcd(apart, sets) : sets;
-  return rows * row_bytes <= second_level && rows <= sets_in_use * ways / 2;
+  constexpr Index second_level = 1 << 17;
+  return rows * row_bytes <= second_level && rows <= lines_for_rows(row_bytes) / 2;
+}
+
+// Each line is read once, in one of the passes. Sums of 20, 32 and 64 rows of 40000 floats, ns an element: .19, .13, .09 as rows of slots, .04, .05, .06 so;
+// of two arrays .23, .18, .20 and .10, .12, .28; of rows 4096 floats apart .17, .12, .08 and .07, .09, .12; of 20 and 32 rows in memory .45, .33 and
+// .20, .40 (Zen 4).
+bool columns_pay(Index rows, int arrays, Index apart, double bytes) {
+  constexpr double third_level = 1 << 24;
+  constexpr Index followed = 16, followed_in_memory = 6;       // streams that a processor fetches ahead by itself
+  const Index of_a_pass = rows * arrays / slots_of_a_pass;
+  return of_a_pass <= std::min(lines_for_rows(apart), bytes > third_level ? followed_in_memory : followed);
 }
 
 int op_latency(Op op) {

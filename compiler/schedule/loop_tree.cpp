@@ -57,6 +57,11 @@ class TreeBuilder {
     for (std::size_t d = static_cast<std::size_t>(node.kept); d < placed.axes.size(); ++d) if (placed.axes[d] == axis) return true;
     return false;
   }
+  // In blocks, rows that are folded end: what reads the result runs in loops of its own. All rows would wait in the middle otherwise, until their
+  // lanes are one value, and a processor looks ahead by two of them at most.
+  bool ends_row(const Placed& placed, const LoopVar& var) const {
+    return nest_.block > 0 && var == LoopVar{nest_.vars[0].axis, Part::element} && graph_.node(placed.node).mode == Mode::accumulate && !folds(placed, var.axis);
+  }
   // Whether node `k` takes an operand at another index along this axis than the one it is made at.
   bool reads_across(int k, int operand, const Placed& made, int axis) const {
     const NodeId id = nest_.nodes[static_cast<std::size_t>(k)].node;
@@ -77,7 +82,7 @@ class TreeBuilder {
       if (made.loops.size() == depth + 1) { phase = std::max(phase, made.phase); continue; }
       const WorkLoop& inner = loops_[static_cast<std::size_t>(made.loops[depth + 1])];
       const Placed& operand_placed = nest_.nodes[static_cast<std::size_t>(found->second)];
-      const bool within = next && inner.var == *next && !folds(operand_placed, inner.var.axis) && !reads_across(k, operand, operand_placed, inner.var.axis);
+      const bool within = next && inner.var == *next && !ends_row(operand_placed, inner.var) && !folds(operand_placed, inner.var.axis) && !reads_across(k, operand, operand_placed, inner.var.axis);
       phase = std::max(phase, inner.phase + (within ? 0 : 1));
     }
     return phase;

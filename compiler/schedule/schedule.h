@@ -34,6 +34,7 @@ struct Hints {
   std::unordered_map<NodeId, Layout> arrays;           // inputs, constants and outputs
   int threads = 1;
   Machine machine = {};
+  bool masks = true;                                   // the code has registers of masks
   PastCaches stream = PastCaches::no;
   std::vector<bool> turned = {};                       // see turned_arrays
 };

@@ -52,6 +52,30 @@ TEST_CASE("they run down the columns, in four passes") {
   CHECK_FALSE(walks_columns(compiled(sum(exp(x), 1), {5, 100, 100})));  // not worth its code four times
 }
 
+TEST_CASE("sums over few rows of a matrix, with what they store for later loops") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"a", "b"}), centred = x - mean(x, 0, true), spread = sqrt(mean(square(centred), 0, true) + 1e-5);
+  for (const int lanes : {0, 8}) {
+    const Options options{.threads = 2, .lanes = lanes, .verify = true};
+    const Function sums = compile({sum(x, 0), prod(x, 0)}, {x}, options), normal = compile({centred / spread}, {x}, options), both = compile({exp(x), sum(exp(x), 0)}, {x}, options);
+    for (const Index rows : {1, 16, 17, 20, 31, 32, 48, 64, 65, 1030})
+      for (const Index columns : {1, 40, 1000, 1024, 2500})
+        for (const Function* f : {&sums, &normal, &both}) same_bits(*f, {near_one(f32, {rows, columns})});
+    same_bits(sums, {near_one(f32, {20, 3001})});
+    same_bits(normal, {near_one(f32, {20, 3001})});
+  }
+  const auto walks = [&](const Expr& e, const Dims& shape) {
+    const Function f = compile({e}, {x}, {.threads = 1});
+    f({near_one(f32, shape)});
+    return walks_columns(f);
+  };
+  CHECK(walks(sum(x, 0), {20, 4096}));
+  CHECK(walks(centred / spread, {30, 3000}));
+  CHECK(walks(sum(x, 0), {64, 3000}));
+  CHECK_FALSE(walks(sum(x, 0), {64, 4096}));       // more lines than a set has
+  CHECK_FALSE(walks(sum(x, 0), {32, 300000}));     // more streams than a processor follows in memory
+}
+
 TEST_CASE("products, squares and means down columns, in any layout") {
   for (const DType dtype : {f32, f64, f16}) {
     CAPTURE(dtype);

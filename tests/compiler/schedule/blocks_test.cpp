@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "occurrences.h"
 #include "rows.h"
 
 using namespace weft;
@@ -25,6 +26,19 @@ TEST_CASE("blocks of long rows are for the caches, those of short ones for memor
   for (const Index length : {256, 1000, 1024}) CHECK_FALSE(goes_in_blocks(normal, x, length, machine));
   machine.blocks_in_memory = least_along_root;
   for (const Index length : {64, 256, 1000, 1024}) CHECK(goes_in_blocks(normal, x, length, machine));
+}
+
+TEST_CASE("short rows with long functions that wait for what a row is folded to go in blocks, one loop after the other") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"}), largest = of_row(max(x, 1));
+  for (const Index length : {64, 100, 256, 500}) CHECK(goes_in_blocks(softmax(x, 1), x, length));
+  for (const Index length : {64, 256}) CHECK_FALSE(goes_in_blocks(x - largest, x, length));      // other rows run meanwhile anyway
+  CHECK_FALSE(goes_in_blocks(softmax(x, 1), x, 1024));
+  CHECK_FALSE(goes_in_blocks(exp(x * 0.5), x, 64));
+  const std::string program = on_rows(softmax(x, 1), x, 130, 100, with_caches(1 << 24)).program();
+  CHECK(occurrences(program, "serial i in n within block {") == 3);
+  const Function both = on_rows(x - of_row(logsumexp(x, 1)) + largest, x, 131, 77, with_caches(1 << 24));
+  CHECK(both.program().find("within block") != std::string::npos);
 }
 
 TEST_CASE("a quotient by a value of the row has a part that is found once for the row") {

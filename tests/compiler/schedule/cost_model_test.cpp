@@ -75,20 +75,20 @@ TEST_CASE("costs grow with what is done: gathers, functions, memory far away, sh
     CHECK(cost.write >= cost.read);
     last = cost;
   }
-  double before = vector_axis_cost(contiguous, access_cost(machine, contiguous), 0, 100, 1);
+  double before = vector_axis_cost(contiguous, access_cost(machine, contiguous), 0, 100, 1, true);
   for (Index extent : {2, 4, 8, 15, 16}) {
-    const double cost = vector_axis_cost(contiguous, access_cost(machine, contiguous), 0, 100, extent);
+    const double cost = vector_axis_cost(contiguous, access_cost(machine, contiguous), 0, 100, extent, true);
     CHECK(cost < before);
     before = cost;
   }
-  CHECK(vector_axis_cost(contiguous, access_cost(machine, contiguous), 0, 100, 1 << 20) == before);
-  CHECK(vector_axis_cost(contiguous, access_cost(machine, contiguous), 10, 100, 16) > before);
+  CHECK(vector_axis_cost(contiguous, access_cost(machine, contiguous), 0, 100, 1 << 20, true) == before);
+  CHECK(vector_axis_cost(contiguous, access_cost(machine, contiguous), 10, 100, 16, true) > before);
 }
 
 TEST_CASE("long functions along short rows cost more than their elements, the more so the shorter the rows are") {
-  const auto cost = [&](Index extent, double functions, int folds) {
+  const auto cost = [&](Index extent, double functions, int folds, bool masks = true) {
     const double elements = 1e6, rows = elements / static_cast<double>(extent);
-    return vector_axis_cost({.whole = elements, .folded = folds > 0, .kept_beside = folds > 0 ? rows : 0, .folds = folds, .functions = functions * elements}, elements, 0, 100, extent);
+    return vector_axis_cost({.whole = elements, .folded = folds > 0, .kept_beside = folds > 0 ? rows : 0, .folds = folds, .functions = functions * elements}, elements, 0, 100, extent, masks);
   };
   const double long_row = cost(1024, 20, 2);
   double before = cost(17, 20, 2);
@@ -98,12 +98,14 @@ TEST_CASE("long functions along short rows cost more than their elements, the mo
   }
   CHECK(before > long_row);
   CHECK(cost(33, 20, 2) > cost(32, 20, 2));           // a part of a vector
+  CHECK(cost(33, 20, 2, false) > cost(33, 20, 2));
+  CHECK(cost(32, 20, 2, false) == cost(32, 20, 2));
   CHECK(cost(20, 20, 3) > cost(20, 20, 2));
   CHECK(cost(20, 30, 2) > cost(20, 20, 2));
   CHECK(cost(20, 0, 2) == long_row);
   CHECK(cost(20, 20, 0) == long_row);
   CHECK(cost(65, 20, 2) == long_row);
-  CHECK(vector_axis_cost({.whole = 1000, .folded = true, .kept_beside = 50, .folds = 2, .functions = 20000}, 1000, 0, 100, 20) == 1100);   // few rows
+  CHECK(vector_axis_cost({.whole = 1000, .folded = true, .kept_beside = 50, .folds = 2, .functions = 20000}, 1000, 0, 100, 20, true) == 1100);   // few rows
 }
 
 TEST_CASE("a root is poor if it is folded, thin, or the vector axis; a longer one is no poorer") {
