@@ -97,9 +97,11 @@ class KernelEmitter : private Accesses {
   // emit_thin.cpp
   void emit_thin(const Loop& serial, const Outer& outer, const Loop* taker = nullptr);
   void emit_taker(const Loop& taker, Value* index, int steps, const Masks& masks);
-  bool runs_along_rows(const Loop& serial, const Outer& outer) const;
   bool is_along_rows() const { return copies_.along_rows && !part_; }
+  void open_rows();
   void emit_along_rows(const Loop& lanes, Value* index, const Masks& masks);
+  std::vector<Value*> spread_to_rows(Value* vector);
+  void close_rows(const Loop& lanes);
   Value* across_slots(const Fold& fold, std::vector<Value*> slots);
   Value* across_rows(const Fold& fold, std::vector<Value*> rows);
 
@@ -135,7 +137,6 @@ class KernelEmitter : private Accesses {
 
   // emit_tile.cpp
   Value* emit_tiles(const Loop& outer, Range range, int elements);
-  Index distance_of_rows(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;
   Index rows_apart(const Load& load, const Loop& lanes) const;
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);
@@ -208,6 +209,7 @@ class KernelEmitter : private Accesses {
 
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
+  std::vector<std::size_t> of_rows_;            // values whose packs are in the order of rows
   std::map<int, std::vector<Value*>> thin_results_;          // by row of a fold: for each vector, until the taker's step is done
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
   struct SharedStep {                           // an iteration of a shared body: all that it moves is there

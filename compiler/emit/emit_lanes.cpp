@@ -30,7 +30,9 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
       Value* acc = from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, lane_count), state.cell), fold.dtype);
       b_.CreateStore(to_memory(accumulated(fold, acc, value, factor), fold.dtype), state.cell);
     } else if (along) {
-      auto* acc = state.registers[static_cast<std::size_t>(step) % state.registers.size()];
+      const bool of_copy = is_along_rows() && step > 0;      // each step adds to what becomes a copy's own
+      const auto& registers = of_copy ? jam_[static_cast<std::size_t>(step)].folds[static_cast<std::size_t>(item.fold)].registers : state.registers;
+      auto* acc = registers[static_cast<std::size_t>(step) % registers.size()];
       b_.CreateStore(accumulated(fold, b_.CreateLoad(value->getType(), acc), value, factor), acc);
     } else if (copies_.thin) {
       const int at = is_along_rows() ? 0 : step;           // all steps are one vector of rows
@@ -116,6 +118,10 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
       }
       if (auto results = thin_results_.find(load->buffer); results != thin_results_.end()) {
         packs_[static_cast<std::size_t>(load->result)] = results->second;
+        continue;
+      }
+      if (is_along_rows()) {
+        packs_[static_cast<std::size_t>(load->result)] = spread_to_rows(lane_load(accesses_.at(key), buffer.dtype, index, 0, nullptr));
         continue;
       }
       if (const auto access = accesses_.find(key); access != accesses_.end() && access->second.each > 1) {
@@ -226,9 +232,11 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   if (!once && !bytes) {
     rest = exact ? range.end : b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
     load_repeated(loop, range.begin, steps);
+    if (copies_.along_rows) open_rows();
     const bool some = exact && !program_.is_tiled(loop.var.axis) && relies_on_some(loop.var.axis);
     for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); }, some);
     repeated_.clear();
+    if (copies_.along_rows) close_rows(loop);
     if (exact) return;
     if (steps > 1 && loop.weight <= small_body && (register_bytes() < 64 || !jam_.empty())) rest = emit_single_vectors(loop, {rest, range.end});
   }

@@ -9,30 +9,45 @@ namespace weft {
 
 using llvm::Value;
 
-// Arrays whose rows of these elements follow each other without a gap need no transposing where ops work on them: the same on any lanes. In place
-// of copies, step k of one body has the k-th vector of sixteen rows, and only what is folded changes places. Sums of (x - y)^2 over rows of four
-// take .08 ns an element, .14 if both are transposed; sums of rows .043 and .065, of eight .040 and .073 (Zen 4). Nothing may depend on the
-// element of a row but what lies in such arrays.
-bool KernelEmitter::runs_along_rows(const Loop& serial, const Outer& outer) const {
-  if (outer.loops.size() != 1 || serial.body.size() != 1) return false;
-  const Loop& lanes = *outer.loops[0];
-  const Index count = program_.axis(serial.var.axis).extent.constant();
-  const auto fills_a_register = [&](DType dtype) { return lane_count * size_of(dtype) >= register_bytes(); };
-  const auto is_row = [&](const Item& item, int buffer, const std::vector<Subscript>& at) {
-    return lies_across(item, serial.var.axis, lanes.var.axis) == 1 && fills_a_register(program_.buffer(buffer).dtype) &&
-           distance_of_rows(buffer, at, serial.var.axis, lanes.var.axis) == count;
-  };
-  int moved = 0, folded = 0;
-  for (const Item& item : lanes.body) {
-    if (std::holds_alternative<Compute>(item)) continue;
-    const auto *load = std::get_if<Load>(&item);
-    const auto *store = std::get_if<Store>(&item);
-    const auto *accumulate = std::get_if<Accumulate>(&item);
-    if (load ? load->guarded || !is_row(item, load->buffer, load->at) : store ? !is_row(item, store->buffer, store->at) : !accumulate) return false;
-    if (accumulate && (program_.fold(accumulate->fold).axis != serial.var.axis || !fills_a_register(program_.fold(accumulate->fold).dtype))) return false;
-    ++(accumulate ? folded : moved);
+// Before the loop along rows: what differs from element to element of a row, in their order.
+void KernelEmitter::open_rows() {
+  const auto count = static_cast<int>(jam_.size());
+  for (std::size_t value = 0; value < program_.values.size(); ++value) {
+    const auto of = [&](const JamCopy& copy) { return copy.scalars[value]; };
+    if (!of(jam_[0]) || std::all_of(jam_.begin(), jam_.end(), [&](const JamCopy& copy) { return of(copy) == of(jam_[0]); })) continue;
+    Value* elements = llvm::PoisonValue::get(llvm::FixedVectorType::get(of(jam_[0])->getType(), static_cast<unsigned>(count)));
+    for (int k = 0; k < count; ++k) elements = b_.CreateInsertElement(elements, of(jam_[static_cast<std::size_t>(k)]), static_cast<std::uint64_t>(k));
+    for (int step = 0; step < count; ++step) {
+      std::vector<int> lanes;
+      for (int lane = 0; lane < lane_count; ++lane) lanes.push_back((step * lane_count + lane) % count);
+      packs_[value].push_back(b_.CreateShuffleVector(elements, lanes));
+    }
+    of_rows_.push_back(value);
   }
-  return folded <= moved;
+}
+
+// What stays for each row, to all of its elements.
+std::vector<Value*> KernelEmitter::spread_to_rows(Value* vector) {
+  const auto count = static_cast<int>(jam_.size());
+  std::vector<Value*> vectors;
+  for (int step = 0; step < count; ++step) {
+    std::vector<int> rows;
+    for (int lane = 0; lane < lane_count; ++lane) rows.push_back((step * lane_count + lane) / count);
+    vectors.push_back(b_.CreateShuffleVector(vector, rows));
+  }
+  return vectors;
+}
+
+// After the loop: sums down the columns are each copy's own again.
+void KernelEmitter::close_rows(const Loop& lanes) {
+  for (std::size_t value : std::exchange(of_rows_, {})) packs_[value].clear();
+  for (int number_of_fold : lanes.folds) {
+    const auto f = static_cast<std::size_t>(number_of_fold);
+    llvm::Type* type = register_type(context_, program_.fold(number_of_fold).dtype, lane_count);
+    std::vector<Value*> rows;
+    for (const JamCopy& copy : jam_) rows.push_back(b_.CreateLoad(type, copy.folds[f].registers[0]));
+    for (std::size_t k = 0; k < jam_.size(); ++k) b_.CreateStore(column_of_rows(rows, static_cast<int>(k)), jam_[k].folds[f].registers[0]);
+  }
 }
 
 void KernelEmitter::emit_along_rows(const Loop& lanes, Value* index, const Masks& masks) {

@@ -41,14 +41,7 @@ Value* KernelEmitter::row_at(Value* before, const LaneAccess& access, Value* ind
   return b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(row, access.lane_stride));
 }
 
-// How far rows of these few elements are apart, if that is known: of rows without gaps, as many as they have. Else 0.
-Index KernelEmitter::distance_of_rows(int buffer, const std::vector<Subscript>& at, int few, int lanes) const {
-  const StrideClass rows = lane_class(buffer, at, lanes);
-  if (is_known(rows)) return step_of(rows);
-  return joins(buffer, at, few, lanes) ? program_.axis(few).extent.constant() : 0;
-}
-
-// The same where all elements of few are worked on, and such rows go as whole vectors.
+// How far rows of a few elements are apart, all of which are worked on, if they go as whole vectors.
 Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
   const Index apart = copies_.thin ? distance_of_rows(load.buffer, load.at, copies_.tiled_by, lanes.var.axis) : 0;
   return apart != 0 && picks_joined_rows(static_cast<int>(jam_.size()), size_of(program_.buffer(load.buffer).dtype), true, false, apart) ? apart : 0;

@@ -16,6 +16,7 @@ struct Use {
   std::size_t within;                           // the item of the root that the loop is in
   bool is_whole;                                // visits every element of each unit: its index is the axes of the loops
   bool repeats;                                 // for each element of other loops around it
+  bool along_rows;                              // in whole vectors, as it lies (along_rows.cpp)
 };
 
 class Keeper {
@@ -27,14 +28,14 @@ class Keeper {
     Loop& root = program_.root;
     if (root.mark != Mark::units || root.var.part != Part::tile || program_.block > 0) return;
     for (std::size_t k = 0; k < root.body.size(); ++k) {
-      if (auto* loop = std::get_if<Loop>(&root.body[k])) find(*loop, {}, k);
+      if (auto* loop = std::get_if<Loop>(&root.body[k])) find(*loop, {}, k, false);
       else note_written(root.body[k]);
     }
     for (auto& [buffer, uses] : uses_) {
       const Use& first = uses.front();
       std::erase_if(uses, [&](const Use& use) { return &use != &first && (use.within <= first.within || !same_dimension(first, use)); });
       if (!first.is_whole || written_.contains(buffer) || bytes_of_row(load_of(first)) > machine_.second_level_bytes / 4) continue;
-      if (!first.repeats && uses.size() > 1) keep(uses);
+      if (!first.repeats && uses.size() > 1 && !std::all_of(uses.begin(), uses.end(), [](const Use& use) { return use.along_rows; })) keep(uses);
       if (first.repeats && elements_of_row(load_of(first)) >= worth_preparing) prepare(uses);
     }
     for (auto before = prepared_.rbegin(); before != prepared_.rend(); ++before)
@@ -49,7 +50,7 @@ class Keeper {
     if (auto* others = std::get_if<Others>(&item)) written_.insert(others->to);
   }
 
-  void find(Loop& loop, std::vector<int> path, std::size_t within) {
+  void find(Loop& loop, std::vector<int> path, std::size_t within, bool along_rows) {
     if (loop.mark == Mark::lanes && loop.var.axis == root_axis_) {
       for (std::size_t k = 0; k < loop.body.size(); ++k) {
         note_written(loop.body[k]);
@@ -58,13 +59,15 @@ class Keeper {
         if (!load || !is_across) continue;
         std::vector<int> own = path;
         std::erase_if(own, [&](int axis) { return std::none_of(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis == axis; }); });
-        uses_[load->buffer].push_back({&loop, k, within, is_whole(*load, own), own.size() < path.size()});
+        uses_[load->buffer].push_back({&loop, k, within, is_whole(*load, own), own.size() < path.size(), along_rows});
       }
       return;
     }
     path.push_back(loop.var.axis);
+    const LoopChoices::Outer outer = choices_.outer_of(loop);
+    along_rows = choices_.together(loop, outer) == LoopChoices::Together::thin && outer.across > 0 && choices_.runs_along_rows(loop, outer);
     for (Item& item : loop.body) {
-      if (auto* inner = std::get_if<Loop>(&item)) find(*inner, path, within);
+      if (auto* inner = std::get_if<Loop>(&item)) find(*inner, path, within, along_rows);
       else note_written(item);
     }
   }

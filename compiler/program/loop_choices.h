@@ -80,6 +80,9 @@ class LoopChoices {
   int rows_at_once(const Outer& outer) const;
   int jammed(const Loop& loop, const Outer& outer, double first_level_ways = 8) const;       // elements of one slot
   int columns_at_once(const Outer& outer) const;   // vectors
+  // along_rows.cpp: loops over the few elements of rows
+  Index distance_of_rows(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;
+  bool runs_along_rows(const Loop& serial, const Outer& outer) const;
   bool begins_in_whole(int axis, Index size) const;  // elements: every range of it begins at a multiple of so many
   bool runs_in_whole(int axis, Index size) const;    // and so many go into it
   bool fits_one_leaf(int axis) const;           // of a fold

@@ -68,7 +68,10 @@ TEST_CASE("ops over whole rows run along them, and only what is folded is transp
         std::vector<Function> functions{compile({sum(difference * difference, 1), max(abs(difference), 1)}, {x, y, a, row, each}, options),      // a fold for each operand
                                         compile({scaled, sum(scaled, 1) + each, min(x, 1)}, {x, y, a, row, each}, options),              // results beside
                                         compile({sum(x * y), prod(x, 1), any(x > y, 1)}, {x, y, a, row, each}, options),
-                                        compile({sum(x * row, 1), sum(y * expand_dims(each, 1), 1)}, {x, y, a, row, each}, options)};    // these do depend on the element, or the row
+                                        compile({sum(x * row, 1), sum(y * expand_dims(each, 1), 1)}, {x, y, a, row, each}, options),     // the same for each row, or all of it
+                                        compile({sum(x * row, 1) + each, sum(x * expand_dims(each, 1), 0)}, {x, y, a, row, each}, options),
+                                        compile({sum(x, 0), prod(y, 0), sum(x * y * row)}, {x, y, a, row, each}, options)};              // down the columns
+        if (is_floating(dtype)) functions.push_back(compile({sum(x / row, 1), sum(difference / expand_dims(each, 1) + row, 0), max(x, 0)}, {x, y, a, row, each}, options));
         options.cache_bytes = 1;
         functions.push_back(compile({scaled, sum(difference, 1)}, {x, y, a, row, each}, options));
         for (const Index n : {4096, 15, 16, 17, 1040})
