@@ -281,6 +281,7 @@ void KernelEmitter::emit_vectors(const Loop& loop) {
     start_folds(loop, false);
   });
   around_lanes([&] { fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); }); });
+  take_extremes(loop);
   each_copy([&] { close_folds(loop, range); });
 }
 

@@ -79,15 +79,22 @@ void Folds::start_folds(const Loop& loop, bool ordered) {
 }
 
 // s with s+8, then s+4, s+2, s+1.
-Value* Folds::across_lanes(const Fold& fold, Value* vector) {
+Value* Folds::across_lanes(Value* vector, const Combine& combine) {
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType());
   if (!type) return vector;
   for (int half = static_cast<int>(type->getNumElements()) / 2; half >= 1; half /= 2) {
     std::vector<int> low, high;
     for (int k = 0; k < half; ++k) low.push_back(k), high.push_back(k + half);
-    vector = emit_combine(b_, fold.accumulator, fold.dtype, b_.CreateShuffleVector(vector, low), b_.CreateShuffleVector(vector, high));
+    vector = combine(b_.CreateShuffleVector(vector, low), b_.CreateShuffleVector(vector, high));
   }
   return b_.CreateExtractElement(vector, std::uint64_t{0});
+}
+
+// One vector of all registers.
+Value* Folds::of_registers(const std::vector<llvm::AllocaInst*>& cells, const Combine& combine) {
+  Value* all = b_.CreateLoad(cells[0]->getAllocatedType(), cells[0]);
+  for (std::size_t k = 1; k < cells.size(); ++k) all = combine(all, b_.CreateLoad(all->getType(), cells[k]));
+  return all;
 }
 
 // Runs a loop's range, leaf by leaf if it may be longer than one; an empty range is one empty leaf.
@@ -130,7 +137,7 @@ void Folds::end_leaf(const Loop& loop, Value* leaf, Value* several) {
     } else {
       Value* slots = state.registers.empty() ? b_.CreateLoad(memory_type(context_, fold.dtype, state.slots), state.cell)
                                              : b_.CreateLoad(register_type(context_, fold.dtype, lane_count), state.registers[0]);
-      Value* value = across_lanes(fold, slots);
+      Value* value = across_lanes(slots, combine_of(fold));
       if (fold.result >= 0) scalars_[static_cast<std::size_t>(fold.result)] = value;
       if (leaf) b_.CreateStore(value, state.cell);
       row = state.cell;
@@ -163,18 +170,12 @@ void Folds::close_folds(const Loop& loop, Range range) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.fold(number_of_fold);
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
-    if (!fold.ordered && fold.result >= 0) {
+    if (!fold.ordered && fold.result >= 0 && !state.nan) {
       Value* value = nullptr;
       if (state.registers.empty()) {
-        value = across_lanes(fold, from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, state.slots), state.cell), fold.dtype));
-      } else if (state.nan) {
-        value = take_extreme(fold, state);
+        value = across_lanes(from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, state.slots), state.cell), fold.dtype), combine_of(fold));
       } else {
-        auto* type = register_type(context_, fold.dtype, lane_count);
-        value = b_.CreateLoad(type, state.registers[0]);
-        for (std::size_t k = 1; k < state.registers.size(); ++k)
-          value = emit_combine(b_, fold.accumulator, fold.dtype, value, b_.CreateLoad(type, state.registers[k]));
-        value = across_lanes(fold, value);
+        value = across_lanes(of_registers(state.registers, combine_of(fold)), combine_of(fold));
       }
       scalars_[static_cast<std::size_t>(fold.result)] = value;
     }

@@ -20,15 +20,18 @@ class Folds : protected SideBySide {
   Value* accumulated(const Fold& fold, Value* acc, Value* value, Value* factor);
   Value* fold_slot(const Fold& fold, const FoldState& state);
   void call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args);
-  std::vector<Value*> across_lanes(const Fold& fold, std::vector<Value*> vectors);       // trees.cpp
+  using Combine = std::function<Value*(Value*, Value*)>;
+  std::vector<Value*> across_lanes(std::vector<Value*> vectors, const Combine& combine);       // trees.cpp
 
   // extreme.cpp
   void accumulate_extreme(const Fold& fold, const FoldState& state, const std::vector<Value*>& values);
+  void take_extremes(const Loop& loop);
 
  private:
   void finish_leaves(const Loop& loop, Value* leaves);
   void take_results(const Loop& loop);
-  Value* across_lanes(const Fold& fold, Value* vector);
+  Value* across_lanes(Value* vector, const Combine& combine);
+  Combine combine_of(const Fold& fold) { return [this, &fold](Value* a, Value* b) { return emit_combine(b_, fold.accumulator, fold.dtype, a, b); }; }
   Value* elements_in_use(const Buffer& row);
 
   // trees.cpp
@@ -40,7 +43,8 @@ class Folds : protected SideBySide {
   Value* better(Value* a, Value* b, bool larger);
   void open_extreme(const Fold& fold, FoldState& state);
   void start_extreme(const Fold& fold, const FoldState& state);
-  Value* take_extreme(const Fold& fold, const FoldState& state);
+  Value* of_registers(const std::vector<llvm::AllocaInst*>& cells, const Combine& combine);
+  Value* exact_extreme(const FoldState& state, Value* best, Value* sign);
 };
 
 }  // namespace weft

@@ -46,8 +46,8 @@ std::vector<int> moved(std::vector<int> lanes, int by) {
 }  // namespace
 
 // The value of each of these vectors' trees.
-std::vector<Value*> Folds::across_lanes(const Fold& fold, std::vector<Value*> vectors) {
-  const auto combine = [&](Value* a, Value* b) { return emit_combine(b_, fold.accumulator, fold.dtype, a, b); };
+std::vector<Value*> Folds::across_lanes(std::vector<Value*> vectors, const Combine& combine) {
+  if (vectors.size() == 1) return {across_lanes(vectors[0], combine)};
   const auto* type = llvm::cast<llvm::FixedVectorType>(vectors[0]->getType());
   const int bytes = static_cast<int>(type->getScalarSizeInBits()) / 8;
   const int width = std::min(static_cast<int>(type->getNumElements()), static_cast<int>(register_bytes()) / bytes);
@@ -100,7 +100,7 @@ void Folds::end_leaves_together(const Loop& loop) {
     if (!fold.ordered) continue;
     std::vector<Value*> slots;
     for (const JamCopy& copy : jam_) slots.push_back(b_.CreateLoad(register_type(context_, fold.dtype, lane_count), copy.folds[at].registers[0]));
-    const std::vector<Value*> values = across_lanes(fold, std::move(slots));
+    const std::vector<Value*> values = across_lanes(std::move(slots), combine_of(fold));
     for (std::size_t k = 0; k < jam_.size(); ++k) jam_[k].scalars[static_cast<std::size_t>(fold.result)] = values[k];
   }
 }

@@ -259,13 +259,14 @@ bool LoopChoices::is_jam(const Loop& loop, const Outer& outer) const {
   return outer.pure && !outer.folds_lanes && !outer.folds_others && !outer.stores && jammed(loop, outer) > 1;
 }
 
-// Short rows that are folded, as those in blocks are: what comes before a row and after it takes longer than the row.
+// Short rows that are folded, as those in blocks are: what comes before a row and after it takes longer than the row. Of extremes, sixteen registers
+// are too few.
 bool LoopChoices::is_rows(const Loop& loop, const Outer& outer) const {
   constexpr int small = 8;              // values of all copies are in registers
   if (program_.block == 0 || loop.mark != Mark::serial || !program_.is_tiled(loop.var.axis) || outer.loops.size() != 1 || outer.weight > small) return false;
   const auto& folds = outer.loops[0]->folds;
-  if (!outer.folds_lanes || std::any_of(folds.begin(), folds.end(), [&](int fold) { return is_extreme(program_.fold(fold)); })) return false;
-  return !outer.scans && !outer.rows && !outer.scalars && !outer.folds_outer && !outer.folds_others && outer.across == 0;
+  if (registers() < 32 && std::any_of(folds.begin(), folds.end(), [&](int fold) { return is_extreme(program_.fold(fold)); })) return false;
+  return outer.folds_lanes && !outer.scans && !outer.rows && !outer.scalars && !outer.folds_outer && !outer.folds_others && outer.across == 0;
 }
 
 int LoopChoices::columns_at_once(const Outer& outer) const {

@@ -1,4 +1,6 @@
 // Short rows that are folded and then done with: several side by side, each with accumulators of its own; against the interpreter, to the bit.
+#include <cmath>
+
 #include "bits.h"
 
 using namespace weft;
@@ -21,6 +23,25 @@ TEST_CASE("sums, products and dot products of short rows") {
       const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"});
       check_bits({sum(x * w, 1), prod(x, 1), sqrt(sum(square(x), 1))}, {x, w}, {counted(f32, {rows, length}), counted(f32, {length})});
     }
+}
+
+TEST_CASE("maxima and minima of short rows, some with NaN, infinities or zeros of both signs") {
+  const std::vector<double> specials{std::nan(""), HUGE_VAL, -HUGE_VAL, 0.0, -0.0};
+  for (const DType dtype : {f32, f64, f16})
+    for (const Index length : {1, 16, 17, 20, 32, 33, 100})
+      for (const int lanes : {0, 8}) {
+        CAPTURE(dtype);
+        CAPTURE(length);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", "m"});
+        const Function f = compile({max(x, 1), min(x, 1), max(abs(x), 1) + sum(x, 1)}, {x}, {.threads = 2, .lanes = lanes, .verify = true});
+        for (const Index rows : {64, 131, 1000})
+          for (const bool zeros : {false, true})
+            same_bits(f, {counted_by(dtype, {rows, length}, [&](Index k) {
+              if (k * 31 % 97 < 3) return specials[static_cast<std::size_t>(k % 5)];
+              return zeros ? (k / 7 % 2 == 0 ? 0.0 : -0.0) : static_cast<double>(k * 7919 % 1009) / 500 - 1;
+            })});
+      }
 }
 
 TEST_CASE("rows of other dtypes, folds without an order, logical ones") {
