@@ -297,7 +297,7 @@ bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
     apart = std::max(apart, bytes);
   }
   if (lanes.weight > small_body || rows < static_cast<Index>(fold_slots)) return false;
-  return program_.is_tiled(lanes.var.axis) ? columns_pay(rows, arrays, apart, static_cast<double>(rows * apart) * arrays) : columns_stay_near(rows, row_bytes);
+  return columns_stay_near(rows, row_bytes) || (program_.is_tiled(lanes.var.axis) && columns_pay(rows, arrays, apart, static_cast<double>(rows * apart) * arrays));
 }
 
 LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer) const {
