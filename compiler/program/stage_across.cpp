@@ -3,25 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "loop_choices.h"
 #include "schedule/cost_model.h"
+#include "staged_rows.h"
 
 namespace weft {
 namespace {
 
-// An array at one index, and the rows that hold it.
-struct Staged {
-  int buffer = -1, row = -1;
-  int value = -1;                               // on the way from one to the other
-  std::vector<Subscript> at;
-  std::vector<int> axes;                        // of the rows: the root, then those outside the vector loop, then its own
-  int few = -1;                                 // the second of these, if the array runs through the root and it without a gap
-  bool is_result = false;
-};
-
-class Stager {
+class Stager : private StagedRows {
  public:
   Stager(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine, bool past_caches)
-      : program_(program), choices_(program, classes, features), machine_(machine), past_caches_(past_caches), root_axis_(program.root.var.axis) {}
+      : StagedRows(program), choices_(program, classes, features), machine_(machine), past_caches_(past_caches) {}
 
   void run() {
     if (program_.block > 0) return run_in_blocks();
@@ -52,16 +44,9 @@ class Stager {
   bool stage(Loop& loop) {
     std::erase_if(staged_, [&](const Staged& s) { return touches<Load>(program_.root, s.buffer) && touches<Store>(program_.root, s.buffer); });
     if (staged_.empty() || bytes() > bytes_that_pay()) return false;
-    for (Staged& s : staged_) {
-      s.row = add_row(s);
-      s.value = static_cast<int>(program_.values.size());
-      program_.values.push_back(program_.buffer(s.row).dtype);
-    }
-    replace(loop);
+    use_rows(loop);
     return true;
   }
-  Index rows_at_once() const { return program_.block > 0 ? program_.block : lane_count; }
-
   // The loop over rows, one at a time: the root, or that of its units; null if there is a better way to run sixteen at once.
   Loop* loop_of_rows() {
     Loop& root = program_.root;
@@ -188,95 +173,10 @@ class Stager {
     return has_pixels() ? machine_.third_level_bytes / 4 : machine_.second_level_bytes / 2;
   }
 
-  // Rows are apart by a line more than they are long: those of a power of two would share a few sets of the cache.
-  int add_row(const Staged& s) {
-    Buffer row;
-    row.place = Place::row;
-    row.node = program_.buffer(s.buffer).node;
-    row.dtype = program_.buffer(s.buffer).dtype;
-    row.axes = s.axes;
-    for (int axis : s.axes) row.extents.push_back(program_.axis(axis).extent);
-    row.extents.front() = rows_at_once();
-    if (!s.is_result && s.few < 0) row.source = {s.buffer, s.at};
-    row.extents.back() = row.extents.back() + Extent(line_bytes / static_cast<Index>(size_of(row.dtype)));
-    program_.buffers.push_back(std::move(row));
-    return static_cast<int>(program_.buffers.size()) - 1;
-  }
-
-  static std::vector<Subscript> index_of(const Staged& s) {
-    std::vector<Subscript> at;
-    for (int axis : s.axes) at.push_back({axis, 0, 1});
-    return at;
-  }
-
-  void replace(Loop& loop) {
-    const auto turn = [&](int& buffer, std::vector<Subscript>& at, bool is_result) {
-      for (const Staged& s : staged_)
-        if (s.is_result == is_result && s.buffer == buffer && s.at == at) {
-          buffer = s.row;
-          at = index_of(s);
-          return;
-        }
-    };
-    for (Item& item : loop.body) {
-      if (auto* inner = std::get_if<Loop>(&item)) replace(*inner);
-      else if (auto* load = std::get_if<Load>(&item); load && !load->guarded) turn(load->buffer, load->at, false);
-      else if (auto* store = std::get_if<Store>(&item)) turn(store->buffer, store->at, true);
-    }
-  }
-
-  // Loops over all of the rows, sixteen at a time: from the array or to it.
-  Loop copy_of(const Staged& s) {
-    std::vector<Subscript> array_at = s.at, row_at = index_of(s);
-    int through = root_axis_;
-    if (s.few >= 0) {
-      through = joined_axis(s.few);
-      for (std::vector<Subscript>* at : {&array_at, &row_at})
-        for (Subscript& each : *at) each = each.axis == root_axis_ ? Subscript{} : each.axis == s.few ? Subscript{through} : each;
-    }
-    Loop loop;
-    loop.mark = Mark::lanes;
-    loop.var.axis = s.axes.back();
-    loop.weight = 2;
-    const int value = s.value;
-    loop.body.emplace_back(s.is_result ? Load{value, s.row, row_at} : Load{value, s.buffer, array_at});
-    loop.body.emplace_back(s.is_result ? Store{s.buffer, array_at, {value, {}}} : Store{s.row, row_at, {value, {}}});
-    const auto around = [&](int axis) {
-      Loop outer;
-      outer.var.axis = axis;
-      outer.body.emplace_back(std::move(loop));
-      loop = std::move(outer);
-    };
-    around(through);
-    for (std::size_t k = s.axes.size() - 1; k-- > (s.few < 0 ? 1 : 2);) around(s.axes[k]);
-    return loop;
-  }
-
-  // An axis through the root and the few elements of another.
-  int joined_axis(int few_axis) {
-    const Index few = program_.axis(few_axis).extent.constant();
-    for (const Program::Joined& each : program_.joined)
-      if (each.few == few) return each.axis;
-    const NestAxis& root = program_.axis(root_axis_);
-    program_.axes.push_back({few * root.extent, few * root.hint});
-    program_.joined.push_back({static_cast<int>(program_.axes.size()) - 1, few});
-    return program_.joined.back().axis;
-  }
-
-  static std::vector<Item> one(Loop loop) {
+  static std::vector<Item> alone(Loop loop) {
     std::vector<Item> items;
     items.emplace_back(std::move(loop));
     return items;
-  }
-  // Before and after the loops over rows.
-  std::vector<Item> with_copies(std::vector<Item> loops) {
-    std::vector<Item> body;
-    for (const Staged& s : staged_)
-      if (!s.is_result) body.emplace_back(copy_of(s));
-    for (Item& item : loops) body.push_back(std::move(item));
-    for (const Staged& s : staged_)
-      if (s.is_result) body.emplace_back(copy_of(s));
-    return body;
   }
 
   // The root runs through units of sixteen. What does not depend on it stays before its loops.
@@ -291,7 +191,7 @@ class Stager {
       const bool stays = stays_before(item, before);
       (stays ? body : rows.body).push_back(std::move(item));
     }
-    for (Item& item : with_copies(one(std::move(rows)))) body.push_back(std::move(item));
+    for (Item& item : with_copies(alone(std::move(rows)))) body.push_back(std::move(item));
     root.body = std::move(body);
     root.var.part = Part::tile;
     program_.unit = lane_count;
@@ -305,7 +205,7 @@ class Stager {
     blocks.mark = Mark::block;
     blocks.var = {root_axis_, Part::block};
     blocks.folds = std::exchange(rows.folds, {});
-    blocks.body = with_copies(one(std::move(rows)));
+    blocks.body = with_copies(alone(std::move(rows)));
     program_.block = lane_count;
   }
 
@@ -319,13 +219,10 @@ class Stager {
     return false;
   }
 
-  Program& program_;
   const LoopChoices choices_;
   const Machine& machine_;
   const bool past_caches_;
-  const int root_axis_;
   Loop* rows_ = nullptr;
-  std::vector<Staged> staged_;
 };
 
 }  // namespace

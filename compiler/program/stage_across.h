@@ -8,6 +8,8 @@
 //     ..
 //   }
 //
+// Where rows go in blocks anyway, an array that several loops of a block read is transposed once for all of them.
+//
 // So are arrays that lie across with a few elements of another loop inside, without a gap: pixels of three floats, where an image is turned or its
 // planes become pixels. The copies run through both at once, 48 elements of each row:
 //
