@@ -153,7 +153,9 @@ namespace {
 Bindings check_inputs(const Function::State& f, const std::vector<Array>& inputs) {
   Bindings bindings = bind_symbols(f.graph, f.graph.inputs, inputs);
   for (NodeId id : f.checked) check_at_call(f.graph, id, bindings);
-  for (NodeId id : f.checked_given) check_at_call(f.given, id, bindings);
+  if (f.checked_given.empty()) return bindings;
+  const Bindings given = bind_symbols(f.given, f.given.inputs, inputs);       // passes may have dropped what reads an element of an input as an extent
+  for (NodeId id : f.checked_given) check_at_call(f.given, id, given);
   return bindings;
 }
 

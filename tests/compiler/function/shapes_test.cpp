@@ -143,3 +143,22 @@ TEST_CASE("more than 2^31 elements") {
   CHECK(out[0].at<float>({}) == static_cast<float>(n));
   CHECK(out[1].at<float>({}) == 1);
 }
+
+TEST_CASE("an extent that is an element of an input, which passes drop, is checked still") {
+  const Function f = compile(parse("graph g(%x: f32[3], %t: i64[2]) -> (%1, %2) {\n"
+                                   "  %0: f32[i:t[0],j:t[1]] = copy(%x[0])\n"
+                                   "  %1: f32[i:t[0]] = copy(%0[i,1])\n"
+                                   "  %2: f32[8] = update(%x[i]) within [i+3]\n}"),
+                             {.threads = 1, .verify = true});
+  Array x(f32, {3}), extents(DType::i64, {2});
+  x.fill(Scalar::of(f32, 7));
+  extents.data<std::int64_t>()[0] = 4;
+  extents.data<std::int64_t>()[1] = 3;
+  const std::vector<Array> got = f({x, extents});
+  CHECK(got[0].shape() == Dims{4});
+  CHECK(got[0].at<float>({3}) == 7);
+  CHECK(got[1].at<float>({3}) == 7);
+  CHECK(got[1].at<float>({2}) == 0);
+  extents.data<std::int64_t>()[1] = 1;                  // has no element 1
+  CHECK_THROWS_AS(f({x, extents}), Error);
+}
