@@ -1,6 +1,7 @@
 // Random graphs through the whole compiler. WEFT_PROPERTY=20000 runs that many graphs instead of the few of the normal
 // run; WEFT_PROPERTY_SEED=k starts at seed k; WEFT_PROPERTY_JOBS=n uses n processes.
 #include <doctest/doctest.h>
+#include <weft/verify.h>
 
 #include "compiled_property.h"
 #include "seed_batches.h"
@@ -42,10 +43,11 @@ std::string described(const SmallCase& c) {
 std::string report(std::uint64_t seed, const Recipe& recipe, const std::string& failure) {
   const auto first_line = [](const std::string& text) { return text.substr(0, std::min<std::size_t>(18, text.find('\n'))); };
   const auto check = [seed](const SmallCase& c) { return isolated([&] { return check_compiled(c.graph, c.inputs, seed); }, 30); };
+  const auto is_graph = [](const SmallCase& c) { return isolated([&] { weft::verify(c.graph); return std::string(); }, 10).empty(); };       // what is left may be none
   SmallCase small;
   const std::string made = isolated([&] { case_of(seed, recipe); return std::string(); }, 10);
   if (!made.empty()) return weft::concat("seed ", seed, ": making the graph ", made);
-  small = shrunk(case_of(seed, recipe), [&](const SmallCase& c) { return first_line(check(c)) == first_line(failure); });
+  small = shrunk(case_of(seed, recipe), [&](const SmallCase& c) { return is_graph(c) && first_line(check(c)) == first_line(failure); });
   return weft::concat("seed ", seed, ": ", check(small), "\nshrunk to\n", described(small));
 }
 
