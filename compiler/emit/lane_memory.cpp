@@ -82,9 +82,13 @@ Value* LaneMemory::lane_load(const LaneAccess& access, DType dtype, Value* index
     return from_memory(backwards ? reverse(value) : value, dtype);
   }
   if (!scatters(dtype)) return from_memory(load_each(dtype, any_address(access, index, step), access.lane_stride, mask), dtype);
-  Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step));
-  Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
-  return from_memory(b_.CreateMaskedGather(type, at, align, mask ? mask : all, llvm::Constant::getNullValue(type)), dtype);
+  return gather(b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step)), dtype, mask);
+}
+
+Value* LaneMemory::gather(Value* at, DType dtype, Value* mask) {
+  llvm::Type* type = memory_type(context_, dtype, lane_count);
+  if (!mask) mask = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
+  return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), mask, llvm::Constant::getNullValue(type)), dtype);
 }
 
 void LaneMemory::lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value) {

@@ -24,6 +24,7 @@ class LaneMemory : protected Fetches {
  private:
   static llvm::AllocaInst* held_cell(const LaneAccess& access, Value* index, int step);
   Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
+  Value* gather(Value* at, DType dtype, Value* mask = nullptr);
   Value* any_address(const LaneAccess& access, Value* index, int step);
   Value* lane_offsets(const LaneAccess& access, Value* index, int step);
 

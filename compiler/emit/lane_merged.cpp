@@ -17,9 +17,7 @@ Value* LaneMemory::repeated_load(const LaneAccess& access, DType dtype, Value* f
   Value* wrapped = b_.CreateSub(number_in_period, b_.CreateVectorSplat(lane_count, number(access.period)));
   number_in_period = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number_in_period, wrapped);
   Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(number_in_period, b_.CreateVectorSplat(lane_count, access.lane_stride)));
-  llvm::Type* type = memory_type(context_, dtype, lane_count);
-  Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
-  return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), all, llvm::Constant::getNullValue(type)), dtype);
+  return gather(at, dtype);
 }
 
 // Where element 0 of the first of so many vectors is the first of those for which one stays: the next such elements, one after the other, in
@@ -59,11 +57,9 @@ Value* LaneMemory::gather_staying(const LaneAccess& access, DType dtype, Value* 
   if (part) lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, lane, spread(b_.CreateSub(part, number(1))));
   Value* row = b_.CreateUDiv(b_.CreateAdd(lane, spread(b_.CreateURem(index, number(access.each)))), spread(number(access.each)));
   Value* first = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateUDiv(index, number(access.each)), access.lane_stride));
-  llvm::Type* type = memory_type(context_, dtype, lane_count);
   Value* at = access.beside ? b_.CreateGEP(memory_type(context_, dtype, 1), first, row)
                             : b_.CreateGEP(b_.getInt8Ty(), first, b_.CreateMul(b_.CreateZExt(row, lane_numbers(64)->getType()), b_.CreateVectorSplat(lane_count, access.lane_stride)));
-  Value* all = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
-  return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), all, llvm::Constant::getNullValue(type)), dtype);
+  return gather(at, dtype);
 }
 
 std::vector<Value*> LaneMemory::staying_load(const LaneAccess& access, DType dtype, Value* index, int steps, bool begins, Value* part) {

@@ -151,11 +151,10 @@ std::vector<Array> Function::State::make_outputs(const Bindings& bindings) {
 namespace {
 
 Bindings check_inputs(const Function::State& f, const std::vector<Array>& inputs) {
-  Bindings bindings = bind_symbols(f.graph, f.graph.inputs, inputs);
+  const Graph& whole = f.checked_given.empty() ? f.graph : f.given;        // passes may have dropped what reads an element of an input as an extent
+  Bindings bindings = bind_symbols(whole, whole.inputs, inputs);
   for (NodeId id : f.checked) check_at_call(f.graph, id, bindings);
-  if (f.checked_given.empty()) return bindings;
-  const Bindings given = bind_symbols(f.given, f.given.inputs, inputs);       // passes may have dropped what reads an element of an input as an extent
-  for (NodeId id : f.checked_given) check_at_call(f.given, id, given);
+  for (NodeId id : f.checked_given) check_at_call(f.given, id, bindings);
   return bindings;
 }
 

@@ -14,9 +14,9 @@ Index LoopChoices::distance_of_rows(int buffer, const std::vector<Subscript>& at
 
 // What is folded over a row changes places, and what stays for a row is spread to its elements; sums down the columns are as they are until their
 // end. Sums of (x - y)^2 over rows of four take .08 ns an element, .14 if both are transposed; sums of rows .043 and .065, of eight .040 and .073,
-// down their columns .045 and .075 (Zen 4).
+// down their columns .036 and .071, of eight .035 and .078 (Zen 4).
 bool LoopChoices::runs_along_rows(const Loop& serial, const Outer& outer) const {
-  if (outer.loops.size() != 1) return false;
+  if (outer.loops.size() != 1 || outer.across == 0) return false;
   const Loop& lanes = *outer.loops[0];
   const Index count = program_.axis(serial.var.axis).extent.constant();
   const auto fills_a_register = [&](DType dtype) { return lane_count * size_of(dtype) >= register_bytes(); };

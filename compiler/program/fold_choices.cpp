@@ -15,11 +15,13 @@ int LoopChoices::jammed(const Loop& loop, const Outer& outer, double first_level
   return elements_together(outer.weight, outer.ordered, most, first_level_ways);
 }
 
-// Elements of one slot of a fold over this loop.
-bool LoopChoices::is_jam(const Loop& loop, const Outer& outer) const {
-  if (loop.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer) return false;
-  return outer.pure && !outer.folds_lanes && !outer.folds_others && !outer.stores && jammed(loop, outer) > 1;
+// A fold over this loop alone, of what one vector loop makes.
+static bool is_fold_of_rows(const Loop& loop, const LoopChoices::Outer& outer) {
+  return loop.mark == Mark::serial && outer.loops.size() == 1 && outer.folds_outer && outer.pure && !outer.folds_lanes && !outer.folds_others;
 }
+
+// Elements of one slot of it.
+bool LoopChoices::is_jam(const Loop& loop, const Outer& outer) const { return is_fold_of_rows(loop, outer) && !outer.stores && jammed(loop, outer) > 1; }
 
 // Short rows that are folded, as those in blocks are: what comes before a row and after it takes longer than the row. Of extremes, sixteen registers
 // are too few.
@@ -40,8 +42,7 @@ int LoopChoices::columns_at_once(const Outer& outer) const {
 
 // Float sums over rows of which one vector of columns after the other may be walked: all of them are in a cache, or few enough are read at once.
 bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
-  if (loop.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer || !outer.pure || outer.folds_lanes || outer.folds_others || outer.scans) return false;
-  if (!outer.ordered || loop.body.size() != 1 || columns_at_once(outer) < 1) return false;
+  if (!is_fold_of_rows(loop, outer) || outer.scans || !outer.ordered || loop.body.size() != 1 || columns_at_once(outer) < 1) return false;
   if (program_.is_tiled(loop.var.axis) || !fits_one_leaf(loop.var.axis)) return false;       // rows from the first to the last
   const Loop& lanes = *outer.loops[0];
   const Index rows = program_.axis(loop.var.axis).hint, columns = program_.axis(lanes.var.axis).hint;
@@ -51,7 +52,7 @@ bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && program_.fold(accumulate->fold).row_axes != std::vector<int>{lanes.var.axis}) return false;
     auto* load = std::get_if<Load>(&item);
     if (!load) continue;
-    if (load->guarded || std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return !s.is_linear(); })) return false;
+    if (load->guarded || !is_linear(load->at)) return false;
     const Index bytes = columns * static_cast<Index>(size_of(program_.buffer(load->buffer).dtype));
     row_bytes += bytes;
     if (program_.buffer(load->buffer).place == Place::row || !depends_on(*load, loop.var.axis)) continue;

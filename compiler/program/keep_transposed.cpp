@@ -65,7 +65,7 @@ class Keeper {
     }
     path.push_back(loop.var.axis);
     const LoopChoices::Outer outer = choices_.outer_of(loop);
-    along_rows = choices_.together(loop, outer) == LoopChoices::Together::thin && outer.across > 0 && choices_.runs_along_rows(loop, outer);
+    along_rows = choices_.together(loop, outer) == LoopChoices::Together::thin && choices_.runs_along_rows(loop, outer);
     for (Item& item : loop.body) {
       if (auto* inner = std::get_if<Loop>(&item)) find(*inner, path, within, along_rows);
       else note_written(item);

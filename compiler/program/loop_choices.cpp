@@ -234,7 +234,7 @@ const Loop* LoopChoices::taker_of(const Loop& parent, std::size_t k) const {
   for (const Item& item : taker->body) {
     auto* load = std::get_if<Load>(&item);
     if (!load) continue;
-    if (std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return !s.is_linear(); })) return nullptr;      // read once, before a loop of its own
+    if (!is_linear(load->at)) return nullptr;      // read once, before a loop of its own
     if (program_.buffer(load->buffer).place != Place::row) continue;
     const bool same_element = load->at.size() == 1 && load->at[0].axis == axis && load->at[0].step == 1 && load->at[0].start.is(0) && load->at[0].is_linear();
     const bool result = std::any_of(fold->folds.begin(), fold->folds.end(), [&](int f) { return program_.fold(f).row == load->buffer; });

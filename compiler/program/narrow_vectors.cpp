@@ -21,8 +21,7 @@ int LoopChoices::vectors_in_register(const Loop& loop) const {
   const auto lies = [&](int buffer, const std::vector<Subscript>& at) { return fits(program_.buffer(buffer).dtype) && lies_along(buffer, at, loop.var.axis); };
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) {
-      const bool repeats = std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return !s.is_linear(); });
-      if (load->guarded || repeats || !lies(load->buffer, load->at)) return 1;
+      if (load->guarded || !is_linear(load->at) || !lies(load->buffer, load->at)) return 1;
     } else if (auto* store = std::get_if<Store>(&item)) {
       if (!lies(store->buffer, store->at)) return 1;
     } else if (auto* compute = std::get_if<Compute>(&item)) {

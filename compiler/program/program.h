@@ -4,6 +4,7 @@
 // Values are numbered and assigned once. A value made in a loop marked `lanes` is a vector; a value from an outer loop is a scalar, spread where a vector is needed. Every load stands
 // in the outermost loop that knows its index, so an operand of lesser rank is loaded once per iteration of its own loop.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <variant>
@@ -31,6 +32,10 @@ struct Subscript {
   bool is_linear() const { return period == 0 && each == 1; }
   friend bool operator==(const Subscript&, const Subscript&) = default;
 };
+
+inline bool is_linear(const std::vector<Subscript>& at) {
+  return std::all_of(at.begin(), at.end(), [](const Subscript& s) { return s.is_linear(); });
+}
 
 struct Buffer {
   Place place = Place::argument;

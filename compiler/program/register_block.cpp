@@ -72,8 +72,7 @@ bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const 
     auto* load = std::get_if<Load>(&item);
     if (!load) return true;
     const Place place = program_.buffer(load->buffer).place;
-    const bool repeats = std::any_of(load->at.begin(), load->at.end(), [](const Subscript& s) { return !s.is_linear(); });
-    if (place == Place::partial || load->guarded || repeats || stores_to(rows, load->buffer)) return false;
+    if (place == Place::partial || load->guarded || !is_linear(load->at) || stores_to(rows, load->buffer)) return false;
     return !depends_on(*load, lanes.var.axis) || is_packed(*load, rows, fold, lanes) || lies_along(load->buffer, load->at, lanes.var.axis);
   };
   return std::all_of(fold.folds.begin(), fold.folds.end(), fits_fold) && std::all_of(fold.body.begin(), fold.body.end(), fits_load) &&

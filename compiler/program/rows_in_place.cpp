@@ -124,8 +124,7 @@ class RowsInPlace {
   template <class Array> bool lies_along(const Array& array, int lanes) const {
     const Place place = program_.buffer(array.buffer).place;
     if constexpr (std::is_same_v<Array, Load>) if (array.guarded) return false;
-    const bool repeats = std::any_of(array.at.begin(), array.at.end(), [](const Subscript& s) { return !s.is_linear(); });
-    return (place == Place::argument || place == Place::result || place == Place::temporary) && !repeats && choices_.lies_along(array.buffer, array.at, lanes);
+    return (place == Place::argument || place == Place::result || place == Place::temporary) && is_linear(array.at) && choices_.lies_along(array.buffer, array.at, lanes);
   }
 
   // Whether elements of a row, when they lie across the vectors, crowd a set of the first level: 32 x 24576 floats take .37 ns an element in place,

@@ -27,10 +27,9 @@ struct Costs {
 
   Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
       : uses{std::vector<AxisUse>(nest.axes.size())}, stride(nest.axes.size()), carried(nest.axes.size()), shared(graph, nest) {
-    const auto folds = [&](const Placed& placed) { return graph.node(placed.node).kept < static_cast<int>(graph.node(placed.node).domain.size()); };
     const auto results = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return schedule.stored[placed.node.value]; });
     const bool is_long = std::all_of(nest.axes.begin(), nest.axes.end(), [](const NestAxis& axis) { return axis.hint >= shortest_in_blocks; });
-    const bool in_blocks = is_long && !begin_lines(hints.stream) && results == 1 && std::none_of(nest.nodes.begin(), nest.nodes.end(), folds);
+    const bool in_blocks = is_long && !begin_lines(hints.stream) && results == 1 && !has_folds(graph, nest);
     std::set<std::pair<NodeId, std::string>> loaded;             // what several nodes read at the same index is loaded once
     for (const Placed& placed : nest.nodes) {
       const Node& node = graph.node(placed.node);
@@ -290,9 +289,8 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   const double bytes = (distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest)) + bytes_across(graph, hints, nest);
   nest.unit = unit_of_vectors(bytes, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest),
                               distributed ? strip_share : first_level_share);
-  const bool folds = std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return static_cast<std::size_t>(graph.node(placed.node).kept) < placed.axes.size(); });
-  if (nest.unit > 0) nest.unit = unit_of_staying(nest);
-  if (folds || bytes > 0) nest.unit = unit_of_short_axis(nest.unit, nest.axes[static_cast<std::size_t>(nest.lanes)].known.most);
+  nest.unit = unit_of_staying(nest);
+  if (has_folds(graph, nest) || bytes > 0) nest.unit = unit_of_short_axis(nest.unit, nest.axes[static_cast<std::size_t>(nest.lanes)].known.most);
 }
 
 }  // namespace weft

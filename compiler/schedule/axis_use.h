@@ -24,6 +24,7 @@ std::vector<StrideClass> classes_of(const Graph& graph, const Hints& hints, Node
 // Elements of the first `count` of these axes of a node, in the call that compiles.
 double volume_of(const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, std::size_t count);
 
+bool has_folds(const Graph& graph, const Nest& nest);  // of any of its nodes
 void add_folds(const Node& node, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, AxisUses& uses);
 
 }  // namespace weft

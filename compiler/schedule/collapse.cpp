@@ -15,9 +15,7 @@ namespace {
 
 class Collapser {
  public:
-  Collapser(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) : graph_(graph), hints_(hints), schedule_(schedule), nest_(nest) {
-    folds_ = std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return graph.node(placed.node).kept < static_cast<int>(graph.node(placed.node).domain.size()); });
-  }
+  Collapser(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) : graph_(graph), hints_(hints), schedule_(schedule), nest_(nest), folds_(has_folds(graph, nest)) {}
 
   void run() {
     for (bool merged = true; merged;) {
@@ -171,7 +169,7 @@ class Collapser {
   const Hints& hints_;
   const Schedule& schedule_;
   Nest& nest_;
-  bool folds_;                                  // some node does
+  const bool folds_;
 };
 
 }  // namespace
