@@ -30,7 +30,6 @@ void Accesses::open_accesses(const Loop& loop) {
       if (place != Place::index && !load->guarded) {
         accesses_[&item] = lane_access(load->buffer, load->at, axis);
         fetch_next(*load, accesses_[&item]);
-        fetch_source(*load, axis, accesses_[&item]);
       }
       if (load->guarded) base_of(load->buffer);
     } else if (auto* others = std::get_if<Others>(&item)) {

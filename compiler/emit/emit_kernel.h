@@ -141,6 +141,13 @@ class KernelEmitter : private Accesses {
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
+  struct LaterTile {                            // what a row of an operand that lies across fetches
+    Value* distance;                            // bytes
+    Index bytes;
+    bool near;                                  // into the first level
+  };
+  LaterTile later_tile(const LaneAccess& access, DType dtype, int step, int elements, const Loop& lanes);
+  void fetch_beside_tiles(const Loop& lanes);
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
 
   // emit_tile_blocks.cpp
@@ -170,7 +177,7 @@ class KernelEmitter : private Accesses {
   std::vector<Square> squares_of(const Loop& outer, const Loop& lanes, Value* first, int steps);
   void fetch_rows_ahead(const Loop& outer, const Loop& lanes);
   Value* row_of(const Square& square, Value* row, Value* lane);
-  void load_square(const Square& square, Value* index, Value* lane, int steps);
+  void load_square(const Square& square, const Loop& lanes, Value* index, Value* lane);
   void store_square(const Square& square, Value* first, Value* index, Value* lane);
   void emit_squares(const Loop& outer, const Loop& lanes, Value* first, const std::vector<Square>& squares, Value* index, int steps, const Masks& masks);
   Value* emit_rolled_tiles(const Loop& loop, const Outer& outer, Range range);

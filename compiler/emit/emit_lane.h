@@ -24,7 +24,6 @@ struct LaneAccess {
   llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, such as the same place in the next unit,
   unsigned next_steps = ~0u;            // in which of the vectors side by side
   bool next_is_near = false;            // into the first-level cache
-  llvm::Value *source = nullptr, *source_stride = nullptr;    // of a row's source: the next line, how far that moves along the lanes
   Index period = 0;                     // > 0: of so many elements, over and over
   Index each = 1;                       // > 1: each of its elements for so many of the loop
   bool beside = false;                  // and these are neighbours in memory

@@ -38,7 +38,7 @@ void KernelEmitter::emit_narrow_items(const Loop& loop, Value* index, int steps,
       const LaneAccess& access = accesses_.at(&item);
       const llvm::Align align(size_of(dtype));
       Value* at = lane_address(access, dtype, index, step);
-      if (load) fetch_beside(access, dtype, at, index, step);
+      if (load) fetch_beside(access, dtype, at, step);
       if (load) made[load->result] = from_memory(b_.CreateAlignedLoad(memory_type(context_, dtype, lanes), at, align), dtype);
       else b_.CreateAlignedStore(to_memory(operand(store->value), dtype), at, align);
     }

@@ -37,12 +37,13 @@ Value* KernelEmitter::row_of(const Square& square, Value* row, Value* lane) {
   return b_.CreateGEP(square.cell->getAllocatedType(), square.cell, {number(0), row, lane});
 }
 
-void KernelEmitter::load_square(const Square& square, Value* index, Value* lane, int steps) {
+void KernelEmitter::load_square(const Square& square, const Loop& lanes, Value* index, Value* lane) {
   std::vector<Value*> rows;
-  Value *first = b_.CreateAdd(index, lane), *at = nullptr, *const next = b_.CreateMul(square.access.lane_stride, number(steps * lane_count));
+  Value *first = b_.CreateAdd(index, lane), *at = nullptr;
+  const LaterTile later = later_tile(square.access, square.dtype, square.step, lane_count, lanes);
   for (int k = 0; k < lane_count; ++k) {
     at = row_at(at, square.access, first, k);
-    if (!part_) fetch_lines(at, next, lane_count * std::abs(square.step) * static_cast<Index>(size_of(square.dtype)), true);
+    fetch_lines(at, later.distance, later.bytes, later.near);
     rows.push_back(load_steps(square.dtype, at, std::abs(square.step), lane_count));
   }
   auto columns = transposed(b_, rows, register_bytes());
@@ -82,7 +83,7 @@ void KernelEmitter::emit_squares(const Loop& outer, const Loop& lanes, Value* fi
         if (square.is_load == loads) move(square, lane);
     }, true);
   };
-  each_square(true, [&](const Square& square, Value* lane) { load_square(square, index, lane, steps); });
+  each_square(true, [&](const Square& square, Value* lane) { load_square(square, lanes, index, lane); });
   for_range(number(0), number(lane_count), 1, "row", [&](Value* row) {
     axis_index_[static_cast<std::size_t>(outer.var.axis)] = b_.CreateAdd(first, row);
     for (const Square& square : squares)

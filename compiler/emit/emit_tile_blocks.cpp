@@ -56,6 +56,7 @@ void KernelEmitter::emit_tile_step(const Loop& lanes, Value* index, const Masks&
   each_copy([&] {
     axis_index_[static_cast<std::size_t>(lanes.var.axis)] = nullptr;
     open_accesses(lanes);
+    fetch_beside_tiles(lanes);
   });
   note_code(lanes, 1, false);
   around_lanes([&] { emit_lane_body(lanes, index, 1, masks); });
@@ -100,12 +101,14 @@ void KernelEmitter::empty_stage(const Stage& stage, const Loop& outer, const Loo
   Value* length = b_.CreateMul(b_.CreateSub(end, block_.outer), number(bytes));
   llvm::Type* run = memory_type(context_, stage.dtype, elements);
   const llvm::Align align(static_cast<std::uint64_t>(bytes));
-  for_range(number(0), rows, 1, "row", [&](Value* row) {
+  for_range(number(0), rows, 1, "row", [&](Value* row) {      // and fetches the next one
     Value* from = b_.CreateGEP(b_.getInt8Ty(), stage.memory, b_.CreateMul(row, number(stage.pitch)));
     Value* to = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(b_.CreateAdd(block_.lanes, row), access.lane_stride));
     for_range(number(0), length, elements * bytes, "run", [&](Value* at) {
       Value* moved = b_.CreateAlignedLoad(run, b_.CreateGEP(b_.getInt8Ty(), from, at), align);
-      b_.CreateAlignedStore(moved, b_.CreateGEP(b_.getInt8Ty(), to, at), align);
+      Value* there = b_.CreateGEP(b_.getInt8Ty(), to, at);
+      fetch_to_write(there, access.lane_stride);
+      b_.CreateAlignedStore(moved, there, align);
     }, true);
   }, true);
 }

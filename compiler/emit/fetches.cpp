@@ -7,11 +7,6 @@ namespace weft {
 
 using llvm::Value;
 
-// That in the longest loop.
-template <class Readers> static auto longest_of(Readers& readers) {
-  return std::max_element(readers.begin(), readers.end(), [](const auto& a, const auto& b) { return a.loop->weight < b.loop->weight; });
-}
-
 // Whether there are other elements for each index of the axis.
 static bool follows(const std::vector<Subscript>& at, int axis) {
   return std::any_of(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == axis; });
@@ -19,9 +14,8 @@ static bool follows(const std::vector<Subscript>& at, int axis) {
 
 // What the load of a vector fetches, whose first element lies there. The last vector of a row may be less than whole: without its lines each
 // row would begin with a wait for the end of the one before. Logsumexp of rows of 600 floats, in blocks: .44 ns an element, with them .23 (Zen 4).
-void Fetches::fetch_beside(const LaneAccess& access, DType dtype, Value* first, Value* index, int step) {
+void Fetches::fetch_beside(const LaneAccess& access, DType dtype, Value* first, int step) {
   const Index apart = step_of(access.lane);
-  if (access.source) fetch_lines(access.source, b_.CreateMul(b_.CreateAdd(index, number(step * lane_count)), access.source_stride), 1, false);
   if (access.next_row && apart > 0 && (access.next_steps >> step & 1u) != 0) fetch_lines(first, access.next_row, lane_count * apart * static_cast<Index>(size_of(dtype)), access.next_is_near);
 }
 
@@ -71,7 +65,7 @@ void Fetches::note_written(int buffer, const std::vector<Subscript>& at) {
 // floats: .58 ns an element if its first loop fetches, which only compares, .35 if the second does; layer norm: .31 if the last of
 // its three loops does, .27 if all do (Emerald Rapids).
 void Fetches::share_next_row(std::vector<Reader>& readers) const {
-  const auto longest = longest_of(readers);
+  const auto longest = std::max_element(readers.begin(), readers.end(), [](const Reader& a, const Reader& b) { return a.loop->weight < b.loop->weight; });
   if (longest == readers.end()) return;
   const int steps = interleave(*longest->loop);
   if (std::any_of(readers.begin(), readers.end(), [&](const Reader& reader) { return interleave(*reader.loop) != steps; })) {
@@ -124,23 +118,6 @@ void Fetches::fetch_next(const Load& load, LaneAccess& access) {
       access.next_is_near = (ahead == 1 || !root.splits()) && static_cast<double>(ahead * rows) * bytes_of_row(load.buffer, load.at) <= near_room();
       return;
     }
-}
-
-// While a long body runs over sixteen rows that were transposed from an array which lies across them, memory would be idle: the body fetches
-// the next sixteen, a line for each of their elements, so that each row fetches one of the lines for a vector. sigmoid(x) * tanh(y) with x
-// across, 768 x 1024 floats: 10 to 20 % less; softmax with its bodies of 23 instructions 6 % more (Emerald Rapids).
-void Fetches::fetch_source(const Load& load, int lanes, LaneAccess& access) {
-  const auto k = static_cast<std::size_t>(load.buffer);
-  const auto& [source, at] = program_.buffers[k].source;
-  if (source < 0) return;
-  const auto longest = longest_of(readers_[k]);
-  if (longest->load != &load || longest->loop->weight < body_beside_fetches) return;
-  Value*& row = axis_index_[static_cast<std::size_t>(program_.root.var.axis)];
-  Value *const current = row, *const number_in_unit = b_.CreateSub(current, tile_.begin);
-  row = b_.CreateAdd(tile_.begin, number(lane_count));
-  access.source_stride = stride_along(source, at, lanes);
-  access.source = b_.CreateGEP(b_.getInt8Ty(), address(source, at, lanes), b_.CreateMul(number_in_unit, access.source_stride));
-  row = current;
 }
 
 // Of an array, for an element of the root.

@@ -70,14 +70,14 @@ Value* LaneMemory::lane_load(const LaneAccess& access, DType dtype, Value* index
   llvm::Type* type = memory_type(context_, dtype, lane_count);
   if (is_known(access.lane) && (!mask || (lies_by_steps(access) && !masks_by_branches(dtype)))) {
     Value* first = lane_address(access, dtype, index, step);
-    fetch_beside(access, dtype, first, index, step);
+    fetch_beside(access, dtype, first, step);
     const bool whole_rows = access.column >= 0 && !mask;
     return from_memory(whole_rows ? load_column(dtype, first, step_of(access.lane), access.column) : load_steps(dtype, first, step_of(access.lane), lane_count, mask), dtype);
   }
   if (is_dense(access.lane)) {
     const bool backwards = access.lane == StrideClass::reversed;
     Value* first = lowest_address(access, dtype, index, step);
-    fetch_beside(access, dtype, first, index, step);
+    fetch_beside(access, dtype, first, step);
     Value* value = load_part(type, first, dtype, mask, backwards);
     return from_memory(backwards ? reverse(value) : value, dtype);
   }

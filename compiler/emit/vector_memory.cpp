@@ -117,4 +117,8 @@ void VectorMemory::fetch_lines(Value* at, Value* distance, Index bytes, bool nea
   }
 }
 
+void VectorMemory::fetch_to_write(Value* at, Value* distance) {
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {b_.CreateGEP(b_.getInt8Ty(), at, distance), b_.getInt32(1), b_.getInt32(3), b_.getInt32(1)});
+}
+
 }  // namespace weft

@@ -25,6 +25,7 @@ class VectorMemory : protected CodeBuilder {
   Value* load_run(DType dtype, Value* at, int count);
   void store_past_caches(Value* value, Value* at);
   void fetch_lines(Value* at, Value* distance, Index bytes, bool near);
+  void fetch_to_write(Value* at, Value* distance);          // a line
 
   // vector_steps.cpp
   Value* load_steps(DType dtype, Value* first, Index step, int count, Value* mask = nullptr);

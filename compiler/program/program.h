@@ -45,10 +45,6 @@ struct Buffer {
   Order order = Order::c;               // temporary: the layout
   std::vector<int> axes;                // row and partial: the nest axis of each dimension
   Extent size;                          // extent: its value
-  struct Source {                       // row: what it holds sixteen neighbours of; the next sixteen lie behind them
-    int buffer = -1;
-    std::vector<Subscript> at;
-  } source;
 };
 
 struct Arg {

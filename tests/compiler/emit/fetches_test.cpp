@@ -87,3 +87,57 @@ TEST_CASE("beside stores past the caches few arrays are fetched into the first l
     CHECK_FALSE(fetches_near(fold));
   }
 }
+
+// The last byte of a line of the sixteen elements of a row that so many elements of it lie before.
+static bool fetches_later(const std::string& code, Index elements, std::size_t bytes) {
+  return code.find(concat(", i64 ", elements * static_cast<Index>(bytes) + 63)) != std::string::npos;
+}
+
+TEST_CASE("tiles fetch the next one of their rows, or one at least 128 lines later, or in the next block; of rows longer than a part of the second level, along them") {
+  const auto code = [](const std::vector<Expr>& results, const std::vector<Expr>& inputs, Index rows, Index columns, const std::vector<Order>& orders, const Machine& machine = {}) {
+    const Function f = compile_for(machine, results, inputs, checked());
+    std::vector<Array> arrays;
+    for (std::size_t k = 0; k < inputs.size(); ++k) arrays.push_back(near_one(inputs[k].dtype(), {rows, columns}).copy(orders[k]));
+    same_bits(f, arrays);
+    return f.llvm();
+  };
+  for (const DType dtype : {f32, f64}) {
+    CAPTURE(dtype);
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "m"}), away = x - mean(x, 1, true), unit = away / sqrt(mean(square(away), 1, true));
+    const std::size_t bytes = size_of(dtype);
+    const auto sums = [&](Index columns, const Machine& machine = {}) { return code({1.5 * x + y}, {x, y}, 64, columns, {Order::f, Order::c}, machine); };
+    CHECK(fetches_later(sums(1024), 16, bytes));
+    CHECK(fetches_later(sums(128), 16, bytes));
+    CHECK(fetches_later(sums(100), 32, bytes));
+    CHECK(fetches_later(sums(40), 64, bytes));
+    Machine small;
+    small.second_level_bytes = static_cast<double>(4 * 16 * bytes * 500);
+    CHECK(fetches_later(sums(500, small), 16, bytes));
+    CHECK_FALSE(fetches_later(sums(501, small), 16, bytes));
+    CHECK(fetches_later(code({unit}, {x}, 200, 100, {Order::f}), dtype == f32 ? 64 : 32, bytes));          // in blocks of so many rows
+    // A long body works on squares of them.
+    CHECK(fetches_later(code({sigmoid(x) * tanh(y), tanh(x) * sigmoid(y)}, {x, y}, 64, 128, {Order::f, Order::f}), 16, bytes));
+  }
+}
+
+TEST_CASE("beside tiles short rows fetch that of the next tile, and blocks of tiles the next vectors of a row") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+  const auto code = [&](Index columns, Order second) {
+    const Function f = compile({1.5 * x + y}, {x, y}, checked());
+    const Array made(f32, {200, columns});
+    f.run({near_one(f32, {200, columns}).copy(Order::f), near_one(f32, {200, columns}).copy(second)}, {made});
+    same_bits(f, {near_one(f32, {200, columns}).copy(Order::f), near_one(f32, {200, columns}).copy(second)});
+    return f.llvm();
+  };
+  const auto fetches = [](const std::string& text) {
+    int count = 0;
+    for (std::size_t at = text.find("call void @llvm.prefetch"); at != std::string::npos; at = text.find("call void @llvm.prefetch", at + 1)) ++count;
+    return count;
+  };
+  const int along = fetches(code(260, Order::c));            // the tiles, and their rest
+  CHECK(along == 2 * fold_slots);
+  CHECK(fetches(code(250, Order::c)) == 2 * along);
+  CHECK(code(256, Order::f).find(", i64 256\n") != std::string::npos);      // of blocks of four vectors, in which the columns lie along
+}

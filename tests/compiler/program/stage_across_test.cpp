@@ -143,22 +143,6 @@ TEST_CASE("a result that lies across and is read again by a later loop of the ro
   for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
 }
 
-TEST_CASE("long bodies fetch the next sixteen rows, short ones leave it to the transposition") {
-  Graph g;
-  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
-  const std::vector<Array> arrays{wavy(f32, {80, 1024}, Order::f), wavy(f32, {80, 1024}, Order::c)};
-  const auto fetches = [&](const Expr& e) {
-    const Function f = compile({e}, {x, y}, {.threads = 1, .lanes = 16, .verify = true});
-    same_bits(f, arrays);
-    const std::string code = f.llvm();
-    int found = 0;
-    for (std::size_t at = code.find(", i32 0, i32 2, i32 1)"); at != std::string::npos; at = code.find(", i32 0, i32 2, i32 1)", at + 1)) ++found;
-    return found;
-  };
-  CHECK(fetches(sigmoid(x) * tanh(y)) > 0);
-  CHECK(fetches(x * 2 + y) == 0);
-}
-
 // Pixels of a few elements: turned images, planes to pixels and back, with what belongs to a channel, to a row, to a column, and folds beside.
 TEST_CASE("a few elements side by side in arrays that lie across are copied with those of sixteen rows at once") {
   for (const DType dtype : {DType::u8, DType::i16, f32, f64})
