@@ -147,7 +147,7 @@ class KernelEmitter : private Accesses {
     bool near;                                  // into the first level
   };
   LaterTile later_tile(const LaneAccess& access, DType dtype, int step, int elements, const Loop& lanes);
-  void fetch_beside_tiles(const Loop& lanes);
+  void fetch_beside_tiles(const Loop& lanes, Value* index);
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
 
   // emit_tile_blocks.cpp

@@ -278,7 +278,6 @@ void KernelEmitter::emit_vectors(const Loop& loop) {
     open_folds(loop, leaves);
     axis_index_[static_cast<std::size_t>(axis)] = nullptr;
     open_accesses(loop);
-    if (copies_.tiled_by >= 0) fetch_beside_tiles(loop);
     start_folds(loop, false);
   });
   around_lanes([&] { fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); }); });

@@ -64,23 +64,26 @@ KernelEmitter::LaterTile KernelEmitter::later_tile(const LaneAccess& access, DTy
 // Of arrays that lie along the vectors, what comes to the same copy next. In blocks of tiles the next vectors of a row, which come many rows later:
 // polynomials of an F matrix of 768 x 1024 floats beside others in the caches take 10 to 30 % less, sums of two of 4096^2 .61 -> .49 ns an element. Else
 // the row of the next tile, if it is short: x^T + y, rows of 32, 96 and 256 floats in memory .57, .63, .73 -> .34, .41, .40; of 1024 as before (Zen 4).
-void KernelEmitter::fetch_beside_tiles(const Loop& lanes) {
+// Before all copies: what they all read, they would load again behind each of these.
+void KernelEmitter::fetch_beside_tiles(const Loop& lanes, Value* index) {
   constexpr Index short_row = 1024;             // bytes
   const Index extent = program_.axis(lanes.var.axis).hint, ahead = copies_.swept * lane_count;
+  if (copies_.thin || extent <= ahead) return;
   for (const Item& item : lanes.body) {
     auto* load = std::get_if<Load>(&item);
-    if (!load || load->guarded || copies_.thin || extent <= ahead || !lies_along(load->buffer, load->at, lanes.var.axis)) continue;
-    const auto bytes = static_cast<Index>(size_of(program_.buffer(load->buffer).dtype));
-    if (!copies_.swept && extent * bytes > short_row) continue;
-    LaneAccess& access = accesses_.at(&item);
-    access.next_row = copies_.swept ? number(ahead * bytes) : b_.CreateMul(stride_along(load->buffer, load->at, copies_.tiled_by), number(copies()));
-    access.next_is_near = false;
+    if (!load || load->guarded || !lies_along(load->buffer, load->at, lanes.var.axis) || !depends_on(*load, copies_.tiled_by)) continue;
+    const Buffer& buffer = program_.buffer(load->buffer);
+    const auto bytes = static_cast<Index>(size_of(buffer.dtype));
+    if (buffer.place == Place::row || (!copies_.swept && extent * bytes > short_row)) continue;
+    Value* distance = copies_.swept ? number(ahead * bytes) : b_.CreateMul(stride_along(load->buffer, load->at, copies_.tiled_by), number(copies()));
+    for (const JamCopy& copy : jam_) fetch_lines(lane_address(copy.accesses.at(&item), buffer.dtype, index, 0), distance, lane_count * bytes, false);
   }
 }
 
 // Before the copies of a vector step.
 void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
   if (copies_.tiled_by < 0) return;
+  fetch_beside_tiles(lanes, index);
   for (const Item& item : lanes.body) {
     auto* load = std::get_if<Load>(&item);
     const int step = load ? lies_across(item, copies_.tiled_by, lanes.var.axis) : 0;
@@ -112,7 +115,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
       // Few elements of a row: a line has several rows, and no pages are apart.
       const Index row_bytes = width * std::abs(step) * static_cast<Index>(size_of(dtype));
       if (copies_.thin && past_caches() && !part_ && lane * row_bytes % line_bytes < row_bytes) fetch_lines(at, number(thin_bytes_ahead), row_bytes, true);
-      if (!copies_.thin) fetch_lines(at, later.distance, later.bytes, later.near);
+      if (!copies_.thin && program_.buffer(load->buffer).place != Place::row) fetch_lines(at, later.distance, later.bytes, later.near);
     }
     auto& columns = tiles_[&item] = columns_of(b_, rows, register_bytes());
     columns.resize(jam_.size());

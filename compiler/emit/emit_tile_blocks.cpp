@@ -56,7 +56,6 @@ void KernelEmitter::emit_tile_step(const Loop& lanes, Value* index, const Masks&
   each_copy([&] {
     axis_index_[static_cast<std::size_t>(lanes.var.axis)] = nullptr;
     open_accesses(lanes);
-    fetch_beside_tiles(lanes);
   });
   note_code(lanes, 1, false);
   around_lanes([&] { emit_lane_body(lanes, index, 1, masks); });

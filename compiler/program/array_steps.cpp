@@ -1,6 +1,7 @@
 // How arrays lie along the loops of a nest: steps of memory that are known, rows without gaps, what lies across.
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "loop_choices.h"
 
@@ -9,7 +10,11 @@ namespace weft {
 StrideClass LoopChoices::class_of(const Buffer& buffer, std::size_t dim) const {
   if (buffer.place == Place::argument || buffer.place == Place::result)
     if (auto found = classes_.find(buffer.node); found != classes_.end()) return found->second[dim];
-  const std::size_t from_fastest = buffer.order == Order::c ? buffer.extents.size() - 1 - dim : dim;
+  const auto inside = buffer.order == Order::c ? std::span(buffer.extents).subspan(dim + 1) : std::span(buffer.extents).first(dim);
+  // Of one element along a dimension no step is made.
+  const bool shrinks = buffer.place == Place::temporary;
+  if (shrinks && buffer.extents[dim].is(1)) return StrideClass::unit;
+  const auto from_fastest = static_cast<std::size_t>(std::count_if(inside.begin(), inside.end(), [&](const Extent& extent) { return !shrinks || !extent.is(1); }));
   constexpr StrideClass classes[] = {StrideClass::unit, StrideClass::joined, StrideClass::stacked};
   return from_fastest < std::size(classes) ? classes[from_fastest] : StrideClass::other;
 }

@@ -4,7 +4,7 @@
 #include <weft/passes.h>
 #include <weft/text.h>
 
-#include "compiled.h"
+#include "bits.h"
 #include "passes/pipeline.h"
 
 using namespace weft;
@@ -150,4 +150,16 @@ TEST_CASE("functions of bytes are looked up in registers where there are instruc
   CHECK(!of_vector_loop(text("i,j"), sizes, avx2, in_registers));
   const std::string wide = "graph g(%x: i32[n]) -> (%1) {\n  %0: f32[i:n] = cast(%x[i])\n  %1: u8[i:n] = cast(%0[i])\n}\n";
   CHECK(!of_vector_loop(wide, sizes, avx512, [](const LoopChoices& choices, const Loop& loop) { return choices.byte_function(loop).has_value(); }));
+}
+
+// Layer norm of columns: three nests, and means and deviations of shape {n, 1} between them.
+TEST_CASE("arrays between nests with one element along a dimension are read and written as vectors") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"}), b = g.input("b", f32, {"m"});
+  const Function f = compile({layer_norm(x, w, b, 1)}, {x, w, b}, {.threads = 1, .lanes = 16, .verify = true});
+  for (const Dims& shape : {Dims{64, 1}, Dims{1, 100}, Dims{512, 608}})
+    same_bits(f, {uneven(f32, shape).copy(Order::f), uneven(f32, {shape[1]}), uneven(f32, {shape[1]})});
+  CHECK(f.report().find("arrays between nests %") != std::string::npos);
+  CHECK(f.llvm().find("masked.gather") == std::string::npos);
+  CHECK(f.llvm().find("masked.scatter") == std::string::npos);
 }
