@@ -61,6 +61,24 @@ TEST_CASE("what comes next of rows and of blocks goes to the first level if that
   CHECK(fetches_far(on_rows(unit, x, 200, 64, with_caches(1000, 1 << 20))));
 }
 
+TEST_CASE("units of columns that memory holds fetch the next unit of each, if the first level holds it") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), away = x - mean(x, 1, true), unit = away / sqrt(mean(square(away), 1, true));
+  const auto fetches_unit = [&](Index columns, double third_level) {
+    const Function f = compile_for(with_caches(third_level, 32 << 10), {unit}, {x}, {.threads = 1, .lanes = 16, .verify = true});
+    const std::vector<Array> arrays{uneven(f32, {4000, columns}).copy(Order::f)};
+    const Array result(f32, {4000, columns}, Order::f);
+    f.run(arrays, {result});
+    CHECK(f.report().find("by 64") != std::string::npos);
+    const std::string code = f.llvm();
+    return code.find("llvm.prefetch") != std::string::npos;
+  };
+  CHECK(fetches_unit(32, 1000));
+  CHECK(fetches_unit(128, 1000));
+  CHECK_FALSE(fetches_unit(129, 1000));
+  CHECK_FALSE(fetches_unit(32, 1 << 24));
+}
+
 TEST_CASE("beside stores past the caches few arrays are fetched into the first level, more into the second, nearer; so are folds") {
   Graph g;
   std::vector<Expr> inputs;
