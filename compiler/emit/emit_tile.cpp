@@ -68,7 +68,8 @@ KernelEmitter::LaterTile KernelEmitter::later_tile(const LaneAccess& access, DTy
 void KernelEmitter::fetch_beside_tiles(const Loop& lanes, Value* index) {
   constexpr Index short_row = 1024;             // bytes
   const Index extent = program_.axis(lanes.var.axis).hint, ahead = copies_.swept * lane_count;
-  if (copies_.thin || extent <= ahead) return;
+  const bool is_tile = std::any_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) { return lies_across(item, copies_.tiled_by, lanes.var.axis) != 0; });
+  if (!is_tile || copies_.thin || extent <= ahead) return;
   for (const Item& item : lanes.body) {
     auto* load = std::get_if<Load>(&item);
     if (!load || load->guarded || !lies_along(load->buffer, load->at, lanes.var.axis) || !depends_on(*load, copies_.tiled_by)) continue;

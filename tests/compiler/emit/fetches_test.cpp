@@ -158,4 +158,9 @@ TEST_CASE("beside tiles short rows fetch that of the next tile, and blocks of ti
   CHECK(along == 2 * fold_slots);
   CHECK(fetches(code(250, Order::c)) == 2 * along);
   CHECK(code(256, Order::f).find(", i64 256\n") != std::string::npos);      // of blocks of four vectors, in which the columns lie along
+  // Rows side by side, of which nothing is transposed.
+  const Expr w = g.input("w", f32, {"m"});
+  const Function dots = compile({sum(x * w, 1)}, {x, w}, checked());
+  same_bits(dots, {uneven(f32, {200, 250}), uneven(f32, {250})});
+  CHECK(fetches(dots.llvm()) == 0);
 }
