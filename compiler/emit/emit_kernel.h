@@ -146,7 +146,8 @@ class KernelEmitter : private Accesses {
     Index bytes;
     bool near;                                  // into the first level
   };
-  LaterTile later_tile(const LaneAccess& access, DType dtype, int step, int elements, const Loop& lanes);
+  LaterTile later_tile(const Load& load, const LaneAccess& access, int step, int elements, const Loop& lanes);
+  bool crowds_second_level(const Load& load, const Loop& lanes) const;
   void fetch_beside_tiles(const Loop& lanes, Value* index);
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
 
@@ -175,7 +176,7 @@ class KernelEmitter : private Accesses {
     llvm::AllocaInst* cell;                     // sixteen rows along the vector loop
   };
   std::vector<Square> squares_of(const Loop& outer, const Loop& lanes, Value* first, int steps);
-  void fetch_rows_ahead(const Loop& outer, const Loop& lanes);
+  void fetch_beside_squares(const Loop& outer, const Loop& lanes, int steps);
   Value* row_of(const Square& square, Value* row, Value* lane);
   void load_square(const Square& square, const Loop& lanes, Value* index, Value* lane);
   void store_square(const Square& square, Value* first, Value* index, Value* lane);

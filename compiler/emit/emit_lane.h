@@ -21,7 +21,7 @@ inline constexpr Index thin_bytes_ahead = 4096;
 struct LaneAccess {
   llvm::Value* base = nullptr;
   llvm::Value* lane_stride = nullptr;   // bytes
-  llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, such as the same place in the next unit,
+  llvm::Value* next_row = nullptr;      // bytes to what is fetched meanwhile, to be read or written, such as the same place in the next unit,
   unsigned next_steps = ~0u;            // in which of the vectors side by side
   bool next_is_near = false;            // into the first-level cache
   Index period = 0;                     // > 0: of so many elements, over and over

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <numeric>
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -48,17 +49,29 @@ Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
 // Every line of a tile lies on a page of its own, where no processor guesses what comes next: it fetches that of a later tile, the next one of
 // these rows, or in the next block; over few rows one at least 128 lines later. Rows of 32, 64, 100 and 128 floats of F matrices that memory holds,
 // normalized: .79, .84, .87, .68 ns an element where tiles fetch along the rows, .44, .43, .58, .50 so; of 1024 1.24 and 1.11 (Zen 4).
-// Where the second level does not hold so much, along the rows, and in blocks of tiles: two vectors ahead took 0.85 ns an element in x^T + y of 4096^2 floats, one 1.05, four
-// 0.86, none 1.35 (Zen 4). A row may begin within a line: its last byte is in the one that the tile before it did not fetch.
-KernelEmitter::LaterTile KernelEmitter::later_tile(const LaneAccess& access, DType dtype, int step, int elements, const Loop& lanes) {
+// Where the second level does not hold so much, along the rows, and in blocks of tiles: two vectors ahead took 0.85 ns an element in x^T + y of 4096^2
+// floats, one 1.05, four 0.86, none 1.35 (Zen 4). A row may begin within a line: its last byte is in the one that the tile before it did not fetch.
+KernelEmitter::LaterTile KernelEmitter::later_tile(const Load& load, const LaneAccess& access, int step, int elements, const Loop& lanes) {
   constexpr Index least_lines = 128;
-  const auto size = static_cast<Index>(size_of(dtype));
+  const auto size = static_cast<Index>(size_of(program_.buffer(load.buffer).dtype));
   const Index columns = std::max<Index>(1, program_.axis(lanes.var.axis).hint), bytes = elements * std::abs(step) * size, last = std::min(bytes, line_bytes) - 1;
-  if (copies_.swept) return {b_.CreateAdd(b_.CreateMul(access.lane_stride, number(copies_.swept * lane_count)), number(last)), bytes, false};
+  const auto along = [&](int vectors, bool near) { return LaterTile{b_.CreateAdd(b_.CreateMul(access.lane_stride, number(vectors * lane_count)), number(last)), bytes, near}; };
+  if (copies_.swept) return along(copies_.swept, false);
   const Index tiles = copies_.tiled_by == program_.root.var.axis && program_.block > 0 ? program_.block / elements : (least_lines + columns - 1) / columns;
   const Index later = std::max(tiles * bytes, line_bytes);
-  if (static_cast<double>(columns * later) <= machine_.second_level_bytes / 4) return {number((step < 0 ? -later : later) + last), bytes, false};
-  return {b_.CreateAdd(b_.CreateMul(access.lane_stride, number(vectors_ahead * lane_count)), number(last)), bytes, true};
+  if (static_cast<double>(columns * later) > machine_.second_level_bytes / 4 || crowds_second_level(load, lanes)) return along(vectors_ahead, true);
+  return {number((step < 0 ? -later : later) + last), bytes, false};
+}
+
+// Whether the lines of a tile, of this and what else lies across, are of so few sets of the second level that it does not keep them until the next
+// tile, and come from the third: log(1 + exp(x + y)) with its gradient, of F matrices of 768 x 1024 floats, takes 10 % more if they are fetched.
+// Lines that come from memory are at least in the third level then.
+bool KernelEmitter::crowds_second_level(const Load& load, const Loop& lanes) const {
+  constexpr Index ways = 8;
+  const Index apart = bytes_apart(load.buffer, load.at, lanes.var.axis), sets = static_cast<Index>(machine_.second_level_bytes) / (ways * line_bytes);
+  if (apart == 0 || apart % line_bytes != 0 || lies_in_memory(load.buffer, load.at)) return false;
+  const auto arrays = std::count_if(lanes.body.begin(), lanes.body.end(), [&](const Item& item) { return std::holds_alternative<Load>(item) && lies_across(item, copies_.tiled_by, lanes.var.axis) != 0; });
+  return arrays * program_.axis(lanes.var.axis).hint * std::gcd(apart / line_bytes, sets) > sets * ways;
 }
 
 // Of arrays that lie along the vectors, what comes to the same copy next. In blocks of tiles the next vectors of a row, which come many rows later:
@@ -109,7 +122,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     }
     std::vector<Value*> rows;
     Value* at = nullptr;
-    const LaterTile later = later_tile(access, dtype, step, width, lanes);
+    const LaterTile later = later_tile(*load, access, step, width, lanes);
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
       rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));

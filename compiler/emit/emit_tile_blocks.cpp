@@ -106,7 +106,7 @@ void KernelEmitter::empty_stage(const Stage& stage, const Loop& outer, const Loo
     for_range(number(0), length, elements * bytes, "run", [&](Value* at) {
       Value* moved = b_.CreateAlignedLoad(run, b_.CreateGEP(b_.getInt8Ty(), from, at), align);
       Value* there = b_.CreateGEP(b_.getInt8Ty(), to, at);
-      fetch_to_write(there, access.lane_stride);
+      fetch_lines(there, access.lane_stride, 1, true, true);
       b_.CreateAlignedStore(moved, there, align);
     }, true);
   }, true);

@@ -106,7 +106,10 @@ void LaneMemory::lane_store(const LaneAccess& access, DType dtype, Value* index,
     Value* at = lowest_address(access, dtype, index, step);
     if (mask) store_part(value, at, dtype, mask, backwards);
     else if (access.stream) store_past_caches(value, at);
-    else b_.CreateAlignedStore(value, at, align);
+    else {
+      if (access.next_row) fetch_lines(at, access.next_row, lane_count * static_cast<Index>(size_of(dtype)), true, true);
+      b_.CreateAlignedStore(value, at, align);
+    }
   } else if (!scatters(dtype)) {
     store_each(value, dtype, any_address(access, index, step), access.lane_stride, mask);
   } else {

@@ -110,15 +110,11 @@ void VectorMemory::store_past_caches(Value* value, Value* at) {
 }
 
 // The lines of a vector somewhere else, such as the next row. A fetch beyond the array does nothing.
-void VectorMemory::fetch_lines(Value* at, Value* distance, Index bytes, bool near) {
+void VectorMemory::fetch_lines(Value* at, Value* distance, Index bytes, bool near, bool to_write) {
   for (Index line = 0; line < bytes; line += line_bytes) {
     Value* ahead = bytes_after(b_.CreateGEP(b_.getInt8Ty(), at, distance), line);
-    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(0), b_.getInt32(near ? 3 : 2), b_.getInt32(1)});
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {ahead, b_.getInt32(to_write), b_.getInt32(near ? 3 : 2), b_.getInt32(1)});
   }
-}
-
-void VectorMemory::fetch_to_write(Value* at, Value* distance) {
-  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {b_.getPtrTy()}, {b_.CreateGEP(b_.getInt8Ty(), at, distance), b_.getInt32(1), b_.getInt32(3), b_.getInt32(1)});
 }
 
 }  // namespace weft

@@ -24,8 +24,7 @@ class VectorMemory : protected CodeBuilder {
   void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
   Value* load_run(DType dtype, Value* at, int count);
   void store_past_caches(Value* value, Value* at);
-  void fetch_lines(Value* at, Value* distance, Index bytes, bool near);
-  void fetch_to_write(Value* at, Value* distance);          // a line
+  void fetch_lines(Value* at, Value* distance, Index bytes, bool near, bool to_write = false);
 
   // vector_steps.cpp
   Value* load_steps(DType dtype, Value* first, Index step, int count, Value* mask = nullptr);

@@ -93,6 +93,7 @@ class LoopChoices {
   bool joins(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;
   // Whether so many neighbours along the axis lie in more lines of one set of the first level than that has ways; in the call that compiles,
   // of an array without gaps.
+  Index bytes_apart(int buffer, const std::vector<Subscript>& at, int axis) const;          // neighbours along the axis
   bool crowds_a_set(int buffer, const std::vector<Subscript>& at, int axis, Index neighbours, double ways) const;
   bool lies_along(int buffer, const std::vector<Subscript>& at, int lanes) const { return lane_class(buffer, at, lanes) == StrideClass::unit; }
   // Whether neighbours along the axis may be anywhere.

@@ -51,26 +51,31 @@ int LoopChoices::vectors_of_blocks(const Loop& loop, const Outer& outer, bool pa
   return past_caches && shorter >= 512 ? 1 : 0;
 }
 
-bool LoopChoices::crowds_a_set(int number_of_buffer, const std::vector<Subscript>& at, int axis, Index neighbours, double ways) const {
-  constexpr Index sets = 64;
+// By the extents of the call that compiles; 0: nothing runs along it.
+Index LoopChoices::bytes_apart(int number_of_buffer, const std::vector<Subscript>& at, int axis) const {
   const Buffer& buffer = program_.buffer(number_of_buffer);
   const std::size_t rank = at.size();
   const bool last_is_fastest = rank > 0 && class_of(buffer, rank - 1) == StrideClass::unit;
   Index apart = static_cast<Index>(size_of(buffer.dtype));
   for (std::size_t k = 0; k < rank; ++k) {
     const Subscript& s = at[last_is_fastest ? rank - 1 - k : k];
-    if (s.axis == axis) {
-      std::array<int, sets> lines{};
-      for (Index row = 0; row < std::min(neighbours, sets * static_cast<Index>(ways + 1)); ++row) {
-        const Index first = row * apart / line_bytes, last = (row * apart + line_bytes - 1) / line_bytes;    // of a vector of floats: one line, or parts of two
-        ++lines[static_cast<std::size_t>(first % sets)];
-        if (last != first) ++lines[static_cast<std::size_t>(last % sets)];
-      }
-      return *std::max_element(lines.begin(), lines.end()) > ways;
-    }
+    if (s.axis == axis) return apart;
     if (s.axis >= 0) apart *= std::max<Index>(1, program_.axis(s.axis).hint);
   }
-  return false;
+  return 0;
+}
+
+bool LoopChoices::crowds_a_set(int number_of_buffer, const std::vector<Subscript>& at, int axis, Index neighbours, double ways) const {
+  constexpr Index sets = 64;
+  const Index apart = bytes_apart(number_of_buffer, at, axis);
+  if (apart == 0) return false;
+  std::array<int, sets> lines{};
+  for (Index row = 0; row < std::min(neighbours, sets * static_cast<Index>(ways + 1)); ++row) {
+    const Index first = row * apart / line_bytes, last = (row * apart + line_bytes - 1) / line_bytes;    // of a vector of floats: one line, or parts of two
+    ++lines[static_cast<std::size_t>(first % sets)];
+    if (last != first) ++lines[static_cast<std::size_t>(last % sets)];
+  }
+  return *std::max_element(lines.begin(), lines.end()) > ways;
 }
 
 // 64 x 128 elements that go by way of a block of their own take .012 ns a byte where results straight from registers take .018 (768 x 1024
@@ -91,18 +96,21 @@ bool LoopChoices::stages_results(const Loop& loop, const Loop& lanes, double fir
 }
 
 // .014 ns a byte for .019 (768 x 1024 floats, one of two inputs across, Zen 5); .024 for .011 where rows of 1008 do not crowd. Several such
-// operands are better transposed while others are worked on: gelu and its gradient .034 for .043.
+// operands are better transposed while others are worked on: gelu and its gradient .034 for .043. Arrays that lie along begin pages, and crowd
+// together: x^T + y with rows of 1028 and 1030 floats took .57 ns an element, as rows of 1024 do .28 (Zen 4).
 bool LoopChoices::stages_operands(const Loop& loop, const Outer& outer, double first_level_ways) const {
   if (outer.loops.size() != 1 || outer.across != 1) return false;
   const Loop& lanes = *outer.loops[0];
-  bool crowds = false;
+  const Store* along = nullptr;
+  int arrays = 0;
   for (const Item& item : lanes.body) {
     auto* store = std::get_if<Store>(&item);
-    if (!store) continue;
-    if (lies_across(item, loop.var.axis, lanes.var.axis) != 0) return false;
-    crowds |= lies_along(store->buffer, store->at, lanes.var.axis) && crowds_a_set(store->buffer, store->at, loop.var.axis, lane_count, first_level_ways);
+    auto* load = std::get_if<Load>(&item);
+    if (store && lies_across(item, loop.var.axis, lanes.var.axis) != 0) return false;
+    if (store && lies_along(store->buffer, store->at, lanes.var.axis)) along = store, ++arrays;
+    if (load && depends_on(*load, loop.var.axis) && lies_along(load->buffer, load->at, lanes.var.axis)) ++arrays;
   }
-  return crowds;
+  return along && crowds_a_set(along->buffer, along->at, loop.var.axis, lane_count, first_level_ways / arrays);
 }
 
 }  // namespace weft

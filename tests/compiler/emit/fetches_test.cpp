@@ -133,6 +133,13 @@ TEST_CASE("tiles fetch the next one of their rows, or one at least 128 lines lat
     small.second_level_bytes = static_cast<double>(4 * 16 * bytes * 500);
     CHECK(fetches_later(sums(500, small), 16, bytes));
     CHECK_FALSE(fetches_later(sums(501, small), 16, bytes));
+    // Columns 16 KiB apart are of few sets of the second level: what lies in the third comes from there.
+    const auto pages = static_cast<Index>((16 << 10) / bytes);
+    Machine in_memory;
+    in_memory.third_level_bytes = 1000;
+    CHECK_FALSE(fetches_later(code({1.5 * x + y}, {x, y}, pages, 128, {Order::f, Order::c}), 16, bytes));
+    CHECK(fetches_later(code({1.5 * x + y}, {x, y}, pages, 128, {Order::f, Order::c}, in_memory), 16, bytes));
+    CHECK(fetches_later(code({1.5 * x + y}, {x, y}, pages + 1, 128, {Order::f, Order::c}), 16, bytes));
     CHECK(fetches_later(code({unit}, {x}, 200, 100, {Order::f}), dtype == f32 ? 64 : 32, bytes));          // in blocks of so many rows
     // A long body works on squares of them.
     CHECK(fetches_later(code({sigmoid(x) * tanh(y), tanh(x) * sigmoid(y)}, {x, y}, 64, 128, {Order::f, Order::f}), 16, bytes));
@@ -163,4 +170,14 @@ TEST_CASE("beside tiles short rows fetch that of the next tile, and blocks of ti
   const Function dots = compile({sum(x * w, 1)}, {x, w}, checked());
   same_bits(dots, {uneven(f32, {200, 250}), uneven(f32, {250})});
   CHECK(fetches(dots.llvm()) == 0);
+}
+
+TEST_CASE("rows of squares fetch what the row stores in the next ones, unless its lines crowd a set of the first level") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+  for (const auto& [columns, fetched] : {std::pair<Index, bool>{1024, false}, {1028, false}, {1100, true}, {100, true}}) {
+    const Function f = compile({sigmoid(x) * tanh(y), tanh(x) * sigmoid(y)}, {x, y}, checked());
+    same_bits(f, {uneven(f32, {64, columns}).copy(Order::f), near_one(f32, {64, columns}).copy(Order::f)});
+    CHECK((f.llvm().find(", i32 1, i32 3, i32 1)") != std::string::npos) == fetched);
+  }
 }

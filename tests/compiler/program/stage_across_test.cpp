@@ -143,6 +143,19 @@ TEST_CASE("a result that lies across and is read again by a later loop of the ro
   for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
 }
 
+// 16 rows of two arrays, as far apart as says how many of their lines are of one set.
+TEST_CASE("operands go by way of scratch where all arrays along the vectors crowd a set of the first level together") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});
+  const auto is_staged = [&](const Expr& result, Index columns) {
+    const Function f = compile({result}, {x, y}, {.threads = 1, .lanes = 16, .verify = true});
+    same_bits(f, {wavy(f32, {80, columns}, Order::f), wavy(f32, {80, columns}, Order::c)});
+    return f.program().find("store row") != std::string::npos;
+  };
+  for (const Index columns : {1024, 1028, 1030, 512, 513}) CHECK(is_staged(x + y, columns));
+  for (const Index columns : {1040, 1008, 520, 777}) CHECK_FALSE(is_staged(x + y, columns));
+}
+
 // Pixels of a few elements: turned images, planes to pixels and back, with what belongs to a channel, to a row, to a column, and folds beside.
 TEST_CASE("a few elements side by side in arrays that lie across are copied with those of sixteen rows at once") {
   for (const DType dtype : {DType::u8, DType::i16, f32, f64})
