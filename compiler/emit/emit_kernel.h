@@ -141,14 +141,6 @@ class KernelEmitter : private Accesses {
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
-  struct LaterTile {                            // what a row of an operand that lies across fetches
-    Value* distance;                            // bytes
-    Index bytes;
-    bool near;                                  // into the first level
-  };
-  LaterTile later_tile(const Load& load, const LaneAccess& access, int step, int elements, const Loop& lanes);
-  bool crowds_second_level(const Load& load, const Loop& lanes) const;
-  void fetch_beside_tiles(const Loop& lanes, Value* index);
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
 
   // emit_tile_blocks.cpp
@@ -166,6 +158,18 @@ class KernelEmitter : private Accesses {
   void keep_in_stage(const Stage& stage, const std::vector<Value*>& rows, Value* first, Value* index);
   void empty_stage(const Stage& stage, const Loop& outer, const Loop& lanes, Value* end, int elements, Value* rows);
 
+  // tile_fetches.cpp
+  bool is_across(const Item& item, const Loop& lanes) const;
+  struct LaterTile {                            // what a row of an operand that lies across fetches
+    Value* distance;                            // bytes
+    Index bytes;
+    bool near;                                  // into the first level
+  };
+  LaterTile later_tile(const Load& load, const LaneAccess& access, int step, int elements, const Loop& lanes);
+  bool crowds_second_level(const Load& load, const Loop& lanes) const;
+  void fetch_beside_tiles(const Loop& lanes, Value* index);
+  void fetch_beside_squares(const Loop& outer, const Loop& lanes, int steps);
+
   // emit_rolled_tile.cpp
   struct Square {
     const Item* item;
@@ -176,7 +180,6 @@ class KernelEmitter : private Accesses {
     llvm::AllocaInst* cell;                     // sixteen rows along the vector loop
   };
   std::vector<Square> squares_of(const Loop& outer, const Loop& lanes, Value* first, int steps);
-  void fetch_beside_squares(const Loop& outer, const Loop& lanes, int steps);
   Value* row_of(const Square& square, Value* row, Value* lane);
   void load_square(const Square& square, const Loop& lanes, Value* index, Value* lane);
   void store_square(const Square& square, Value* first, Value* index, Value* lane);

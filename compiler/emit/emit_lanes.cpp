@@ -151,7 +151,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
       emit_lane_others(*others, index, steps, masks);
     } else if (auto* store = std::get_if<Store>(&item)) {
       const DType dtype = program_.buffer(store->buffer).dtype;
-      if (copies_.tiled_by >= 0 && lies_across(item, copies_.tiled_by, loop.var.axis)) {
+      if (copies_.tiled_by >= 0 && is_across(item, loop)) {
         for (int step = 0; step < steps; ++step) tile_stores_[key].push_back(to_memory(pack(store->value, step), dtype));
         continue;
       }
@@ -180,7 +180,7 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
 // The first time a loop is emitted, most of its elements go through that code.
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
-  const bool transposes = copies_.tiled_by >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return lies_across(item, copies_.tiled_by, loop.var.axis) != 0; });
+  const bool transposes = copies_.tiled_by >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return is_across(item, loop); });
   LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, copies(), transposes, tables, copies_.down_columns, copies_.swept > 0, !stages_.empty(), copies_.rolled, &loop == copies_.taker, copies_.in_registers, 0};
   for (const Item& item : loop.body) {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.in_registers && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.fold(accumulate->fold).axis;

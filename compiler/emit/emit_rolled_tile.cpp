@@ -61,26 +61,6 @@ void KernelEmitter::store_square(const Square& square, Value* first, Value* inde
   else store_rows(rows, square.access, square.dtype, row);
 }
 
-// Of arrays that lie along the vector loop, what a later row reads: rows are runs of few lines, each elsewhere, and a body is longer than
-// a processor looks ahead. Black-Scholes of four such arrays takes 5 % less, sigmoid(x) * tanh(y) 10 % (768 x 1024 floats, Zen 5). Of results,
-// what the row stores after the other fifteen, which is part of two lines each if rows begin within lines, unless these would go before they are used:
-// gelu and its gradient with F inputs, 784 x 1100, 1.7 -> .73 ns an element, 777 x 1033 1.5 -> .83; 768 x 1024 would take 10 % more (Zen 4).
-void KernelEmitter::fetch_beside_squares(const Loop& outer, const Loop& lanes, int steps) {
-  constexpr Index rows_ahead = 4;
-  for (const Item& item : lanes.body) {
-    auto* load = std::get_if<Load>(&item);
-    auto* store = std::get_if<Store>(&item);
-    if (load && !load->guarded && lies_along(load->buffer, load->at, lanes.var.axis)) {
-      LaneAccess& access = accesses_.at(&item);
-      access.next_row = b_.CreateMul(stride_along(load->buffer, load->at, outer.var.axis), number(rows_ahead));
-      access.next_is_near = true;
-    }
-    const bool is_stored_along = store && lies_along(store->buffer, store->at, lanes.var.axis) && !accesses_.at(&item).stream;
-    if (is_stored_along && !crowds_a_set(store->buffer, store->at, outer.var.axis, lane_count, machine_.first_level_ways / 2))
-      accesses_.at(&item).next_row = number(steps * lane_count * static_cast<Index>(size_of(program_.buffer(store->buffer).dtype)) + line_bytes - 1);
-  }
-}
-
 // As many squares of the vector loop as there are steps, for sixteen elements of the outer one.
 void KernelEmitter::emit_squares(const Loop& outer, const Loop& lanes, Value* first, const std::vector<Square>& squares, Value* index, int steps, const Masks& masks) {
   const auto each_square = [&](bool loads, auto move) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <numeric>
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -15,10 +14,6 @@
 namespace weft {
 
 using llvm::Value;
-
-namespace {
-constexpr int vectors_ahead = 2;
-}  // namespace
 
 // Rows of states that all copies of a tile change in turn stay in registers: what a copy stores is what the next one loads.
 bool KernelEmitter::is_carried_row(int number_of_buffer, const Loop& lanes) const {
@@ -44,54 +39,6 @@ Value* KernelEmitter::row_at(Value* before, const LaneAccess& access, Value* ind
 Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
   const Index apart = copies_.thin ? distance_of_rows(load.buffer, load.at, copies_.tiled_by, lanes.var.axis) : 0;
   return apart != 0 && picks_joined_rows(static_cast<int>(jam_.size()), size_of(program_.buffer(load.buffer).dtype), true, false, apart) ? apart : 0;
-}
-
-// Every line of a tile lies on a page of its own, where no processor guesses what comes next: it fetches that of a later tile, the next one of
-// these rows, or in the next block; over few rows one at least 128 lines later. Rows of 32, 64, 100 and 128 floats of F matrices that memory holds,
-// normalized: .79, .84, .87, .68 ns an element where tiles fetch along the rows, .44, .43, .58, .50 so; of 1024 1.24 and 1.11 (Zen 4).
-// Where the second level does not hold so much, along the rows, and in blocks of tiles: two vectors ahead took 0.85 ns an element in x^T + y of 4096^2
-// floats, one 1.05, four 0.86, none 1.35 (Zen 4). A row may begin within a line: its last byte is in the one that the tile before it did not fetch.
-KernelEmitter::LaterTile KernelEmitter::later_tile(const Load& load, const LaneAccess& access, int step, int elements, const Loop& lanes) {
-  constexpr Index least_lines = 128;
-  const auto size = static_cast<Index>(size_of(program_.buffer(load.buffer).dtype));
-  const Index columns = std::max<Index>(1, program_.axis(lanes.var.axis).hint), bytes = elements * std::abs(step) * size, last = std::min(bytes, line_bytes) - 1;
-  const auto along = [&](int vectors, bool near) { return LaterTile{b_.CreateAdd(b_.CreateMul(access.lane_stride, number(vectors * lane_count)), number(last)), bytes, near}; };
-  if (copies_.swept) return along(copies_.swept, false);
-  const Index tiles = copies_.tiled_by == program_.root.var.axis && program_.block > 0 ? program_.block / elements : (least_lines + columns - 1) / columns;
-  const Index later = std::max(tiles * bytes, line_bytes);
-  if (static_cast<double>(columns * later) > machine_.second_level_bytes / 4 || crowds_second_level(load, lanes)) return along(vectors_ahead, true);
-  return {number((step < 0 ? -later : later) + last), bytes, false};
-}
-
-// Whether the lines of a tile, of this and what else lies across, are of so few sets of the second level that it does not keep them until the next
-// tile, and come from the third: log(1 + exp(x + y)) with its gradient, of F matrices of 768 x 1024 floats, takes 10 % more if they are fetched.
-// Lines that come from memory are at least in the third level then.
-bool KernelEmitter::crowds_second_level(const Load& load, const Loop& lanes) const {
-  constexpr Index ways = 8;
-  const Index apart = bytes_apart(load.buffer, load.at, lanes.var.axis), sets = static_cast<Index>(machine_.second_level_bytes) / (ways * line_bytes);
-  if (apart == 0 || apart % line_bytes != 0 || lies_in_memory(load.buffer, load.at)) return false;
-  const auto arrays = std::count_if(lanes.body.begin(), lanes.body.end(), [&](const Item& item) { return std::holds_alternative<Load>(item) && lies_across(item, copies_.tiled_by, lanes.var.axis) != 0; });
-  return arrays * program_.axis(lanes.var.axis).hint * std::gcd(apart / line_bytes, sets) > sets * ways;
-}
-
-// Of arrays that lie along the vectors, what comes to the same copy next. In blocks of tiles the next vectors of a row, which come many rows later:
-// polynomials of an F matrix of 768 x 1024 floats beside others in the caches take 10 to 30 % less, sums of two of 4096^2 .61 -> .49 ns an element. Else
-// the row of the next tile, if it is short: x^T + y, rows of 32, 96 and 256 floats in memory .57, .63, .73 -> .34, .41, .40; of 1024 as before (Zen 4).
-// Before all copies: what they all read, they would load again behind each of these.
-void KernelEmitter::fetch_beside_tiles(const Loop& lanes, Value* index) {
-  constexpr Index short_row = 1024;             // bytes
-  const Index extent = program_.axis(lanes.var.axis).hint, ahead = copies_.swept * lane_count;
-  const bool is_tile = std::any_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) { return lies_across(item, copies_.tiled_by, lanes.var.axis) != 0; });
-  if (!is_tile || copies_.thin || extent <= ahead) return;
-  for (const Item& item : lanes.body) {
-    auto* load = std::get_if<Load>(&item);
-    if (!load || load->guarded || !lies_along(load->buffer, load->at, lanes.var.axis) || !depends_on(*load, copies_.tiled_by)) continue;
-    const Buffer& buffer = program_.buffer(load->buffer);
-    const auto bytes = static_cast<Index>(size_of(buffer.dtype));
-    if (buffer.place == Place::row || (!copies_.swept && extent * bytes > short_row)) continue;
-    Value* distance = copies_.swept ? number(ahead * bytes) : b_.CreateMul(stride_along(load->buffer, load->at, copies_.tiled_by), number(copies()));
-    for (const JamCopy& copy : jam_) fetch_lines(lane_address(copy.accesses.at(&item), buffer.dtype, index, 0), distance, lane_count * bytes, false);
-  }
 }
 
 // Before the copies of a vector step.
