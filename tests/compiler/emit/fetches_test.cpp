@@ -61,7 +61,7 @@ TEST_CASE("what comes next of rows and of blocks goes to the first level if that
   CHECK(fetches_far(on_rows(unit, x, 200, 64, with_caches(1000, 1 << 20))));
 }
 
-TEST_CASE("units of columns that memory holds fetch the next unit of each, if the first level holds it") {
+TEST_CASE("units of columns that memory holds fetch the next unit of each, if they are few") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"}), away = x - mean(x, 1, true), unit = away / sqrt(mean(square(away), 1, true));
   const auto fetches_unit = [&](Index columns, double third_level) {
