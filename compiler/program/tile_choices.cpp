@@ -101,16 +101,17 @@ bool LoopChoices::stages_results(const Loop& loop, const Loop& lanes, double fir
 bool LoopChoices::stages_operands(const Loop& loop, const Outer& outer, double first_level_ways) const {
   if (outer.loops.size() != 1 || outer.across != 1) return false;
   const Loop& lanes = *outer.loops[0];
-  const Store* along = nullptr;
-  int arrays = 0;
+  std::vector<const Store*> stores;
+  std::ptrdiff_t loads = 0;
   for (const Item& item : lanes.body) {
     auto* store = std::get_if<Store>(&item);
     auto* load = std::get_if<Load>(&item);
     if (store && lies_across(item, loop.var.axis, lanes.var.axis) != 0) return false;
-    if (store && lies_along(store->buffer, store->at, lanes.var.axis)) along = store, ++arrays;
-    if (load && depends_on(*load, loop.var.axis) && lies_along(load->buffer, load->at, lanes.var.axis)) ++arrays;
+    if (store && lies_along(store->buffer, store->at, lanes.var.axis)) stores.push_back(store);
+    loads += load && depends_on(*load, loop.var.axis) && lies_along(load->buffer, load->at, lanes.var.axis);
   }
-  return along && crowds_a_set(along->buffer, along->at, loop.var.axis, lane_count, first_level_ways / arrays);
+  const double ways = first_level_ways / static_cast<double>(std::max<std::ptrdiff_t>(1, std::ssize(stores) + loads));
+  return std::any_of(stores.begin(), stores.end(), [&](const Store* store) { return crowds_a_set(store->buffer, store->at, loop.var.axis, lane_count, ways); });
 }
 
 }  // namespace weft
