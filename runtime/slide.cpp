@@ -1,4 +1,5 @@
 #include <weft/slide.h>
+#include <weft/merge.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -183,8 +184,9 @@ void Slide::set_strip(Index strip_units) {
 }
 
 WEFT_CALLS_GENERATED_CODE void run_units(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch) {
-  if (stage.slide) Slider(*stage.slide, slots, sizes, scratch).run(begin, end);
-  else stage.run(slots, sizes, begin, end, scratch);
+  if (stage.run) stage.run(slots, sizes, begin, end, scratch);
+  else if (stage.merge) stage.merge->run(slots, sizes);
+  else Slider(*stage.slide, slots, sizes, scratch).run(begin, end);
 }
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace weft {
 namespace {
@@ -95,49 +96,46 @@ template <AccumulatorId acc, class T> void finish(T* stack, T* row, Index count,
   }
 }
 
-template <AccumulatorId acc, class T> void merge(T* rows, Index count, Index units) {
+template <AccumulatorId acc, class T> void merge(void* memory, Index count, Index units) {
+  T* rows = static_cast<T*>(memory);
   for (Index step = 1; step < units; step *= 2)
     for (Index unit = 0; unit + step < units; unit += 2 * step)
       combine_rows<acc>(rows + unit * count, rows + unit * count, rows + (unit + step) * count, count);
 }
 
-template <AccumulatorId acc, class T> void list(DType dtype, std::vector<FoldFunction>& out) {
-  out.push_back({fold_symbol(FoldSupport::reduce, acc, dtype), reinterpret_cast<void*>(reduce_on_host<acc, T>())});
-  out.push_back({fold_symbol(FoldSupport::push, acc, dtype), reinterpret_cast<void*>(&push<acc, T>)});
-  out.push_back({fold_symbol(FoldSupport::finish, acc, dtype), reinterpret_cast<void*>(&finish<acc, T>)});
-  out.push_back({fold_symbol(FoldSupport::merge, acc, dtype), reinterpret_cast<void*>(&merge<acc, T>)});
+struct Functions {
+  std::vector<FoldFunction> called;
+  std::map<std::pair<AccumulatorId, DType>, MergeFn> merges;
+};
+
+template <AccumulatorId acc, class T> void list(DType dtype, Functions& out) {
+  out.called.push_back({fold_symbol(FoldSupport::reduce, acc, dtype), reinterpret_cast<void*>(reduce_on_host<acc, T>())});
+  out.called.push_back({fold_symbol(FoldSupport::push, acc, dtype), reinterpret_cast<void*>(&push<acc, T>)});
+  out.called.push_back({fold_symbol(FoldSupport::finish, acc, dtype), reinterpret_cast<void*>(&finish<acc, T>)});
+  out.merges[{acc, dtype}] = &merge<acc, T>;
 }
 
-template <class T> void list_extremes(DType dtype, std::vector<FoldFunction>& out) {
+template <class T> void list_extremes(DType dtype, Functions& out) {
   list<AccumulatorId::max, T>(dtype, out);
   list<AccumulatorId::min, T>(dtype, out);
   list<AccumulatorId::supremum, T>(dtype, out);
   list<AccumulatorId::infimum, T>(dtype, out);
 }
-template <class T> void list_bitwise(DType dtype, std::vector<FoldFunction>& out) {
+template <class T> void list_bitwise(DType dtype, Functions& out) {
   list<AccumulatorId::bitwise_or, T>(dtype, out);
   list<AccumulatorId::bitwise_and, T>(dtype, out);
   list<AccumulatorId::bitwise_xor, T>(dtype, out);
 }
-template <class T> void list_arithmetic(DType dtype, std::vector<FoldFunction>& out) {
+template <class T> void list_arithmetic(DType dtype, Functions& out) {
   list<AccumulatorId::sum, T>(dtype, out);
   list<AccumulatorId::prod, T>(dtype, out);
   list_extremes<T>(dtype, out);
   if constexpr (std::is_integral_v<T>) list_bitwise<T>(dtype, out);
-  out.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(&fill<T>)});
+  out.called.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(&fill<T>)});
 }
 
-}  // namespace
-
-std::string fold_symbol(FoldSupport what, AccumulatorId accumulator, DType dtype) {
-  constexpr const char* names[] = {"fill", "reduce", "push", "finish", "merge"};
-  std::string symbol = std::string("weft_") + names[static_cast<int>(what)];
-  if (what != FoldSupport::fill) symbol += "_" + std::string(name_of(accumulator));
-  return symbol + "_" + to_text(dtype);
-}
-
-std::vector<FoldFunction> fold_functions() {
-  std::vector<FoldFunction> out;
+Functions list_all() {
+  Functions out;
   list_arithmetic<float>(f32, out);
   list_arithmetic<double>(f64, out);
   list_arithmetic<std::int8_t>(i8, out);
@@ -152,10 +150,28 @@ std::vector<FoldFunction> fold_functions() {
   list<AccumulatorId::all, std::uint8_t>(bool_, out);
   list_extremes<std::uint8_t>(bool_, out);
   list_bitwise<std::uint8_t>(bool_, out);
-  out.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, bool_), reinterpret_cast<void*>(&fill<std::uint8_t>)});
+  out.called.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, bool_), reinterpret_cast<void*>(&fill<std::uint8_t>)});
   for (DType dtype : {f16, bf16})                              // states of recurrences; the accumulators above fold in f32
-    out.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(&fill<std::uint16_t>)});
+    out.called.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(&fill<std::uint16_t>)});
   return out;
 }
+
+const Functions& all_functions() {
+  static const Functions all = list_all();
+  return all;
+}
+
+}  // namespace
+
+std::string fold_symbol(FoldSupport what, AccumulatorId accumulator, DType dtype) {
+  constexpr const char* names[] = {"fill", "reduce", "push", "finish"};
+  std::string symbol = std::string("weft_") + names[static_cast<int>(what)];
+  if (what != FoldSupport::fill) symbol += "_" + std::string(name_of(accumulator));
+  return symbol + "_" + to_text(dtype);
+}
+
+const std::vector<FoldFunction>& fold_functions() { return all_functions().called; }
+
+MergeFn merge_function(AccumulatorId accumulator, DType dtype) { return all_functions().merges.at({accumulator, dtype}); }
 
 }  // namespace weft

@@ -40,7 +40,7 @@ void check(llvm::Error error, const char* what) {
 }
 
 std::unique_ptr<LLJIT> make_session() {
-  leave_out_strength_reduction();
+  leave_out_passes();
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   InitializeNativeTargetAsmParser();

@@ -27,7 +27,11 @@ Turns& turns() {
 
 }  // namespace
 
-void leave_out_strength_reduction() { set_option("disable-lsr", true); }
+void leave_out_passes() {
+  set_option("disable-lsr", true);
+  set_option("disable-machine-licm", true);
+  set_option("combiner-store-merging", false);
+}
 
 bool wants_spread_schedule(const llvm::Module& module) {
   return std::any_of(module.begin(), module.end(), [](const llvm::Function& function) { return function.hasFnAttribute(spread_schedule); });

@@ -4,8 +4,10 @@
 
 namespace weft {
 
-// Addresses are as simple as loops need them; rewriting them takes LLVM a tenth to a half of all code generation.
-void leave_out_strength_reduction();
+// Addresses are as simple as loops need them: rewriting them takes LLVM a tenth to a half of all code generation. What never changes in a loop was
+// taken out of it before, constants as far as there are registers (place_constants.h): to move those out of further loops fills the registers there, and
+// finding others for what does not fit takes a tenth to a quarter. Neighbouring stores are vectors as they are.
+void leave_out_passes();
 
 // An attribute of a function whose instructions are to be spread over its vectors. LLVM's scheduler of machine instructions saves registers,
 // by finishing one vector before the next, so that long bodies wait for every result. With sixteen registers that of W4 in f64 takes two thirds

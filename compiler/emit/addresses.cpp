@@ -99,15 +99,9 @@ Value* Addresses::base_of(int number_of_buffer) {
 }
 
 Value* Addresses::stride_bytes(const Buffer& buffer, int slot, std::size_t dim) {
-  const Index bytes = static_cast<Index>(size_of(buffer.dtype));
-  if (buffer.place == Place::argument || buffer.place == Place::result) {
-    const StrideClass stride = class_of(buffer, dim);
-    return is_known(stride) ? number(step_of(stride) * bytes) : sizes_entry(plan_.sizes.stride(slot, static_cast<int>(dim)));
-  }
-  Extent stride = bytes;
-  const bool c = buffer.order == Order::c;
-  for (std::size_t d = c ? dim + 1 : 0; d < (c ? buffer.extents.size() : dim); ++d) stride = stride * buffer.extents[d];
-  return size(stride);
+  if (buffer.place != Place::argument && buffer.place != Place::result) return size(stride_between(buffer, dim));
+  const StrideClass stride = class_of(buffer, dim);
+  return is_known(stride) ? number(step_of(stride) * static_cast<Index>(size_of(buffer.dtype))) : sizes_entry(plan_.sizes.stride(slot, static_cast<int>(dim)));
 }
 
 // Copies of a body that run side by side differ by numbers: those stay apart, so that the rest is common to all, and they become
@@ -187,6 +181,9 @@ bool Addresses::relies_on_some(int axis) {
   plan_.relied.some(known.extent);
   return true;
 }
+
+// Units and blocks are begun for what they hold.
+bool Addresses::has_some(int axis) { return program_.is_tiled(axis) || relies_on_some(axis); }
 
 // That a call is one unit: its code need not find out which part of the axis it is given. A few cycles, which only short calls of small
 // bodies notice: for others the code a longer call would need is dearer.

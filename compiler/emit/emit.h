@@ -19,8 +19,7 @@ struct CodeOptions {
   Machine machine = {};
 };
 
-// Adds the function of the nest, and a second one that merges partial results if it has any, to the module; appends the
-// stages to plan.stages.
+// Adds the function of the nest to the module; appends its stage to plan.stages, and one that merges partial results if it has any.
 void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
 
 }  // namespace weft

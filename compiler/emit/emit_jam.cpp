@@ -2,6 +2,8 @@
 // serial loop adds. Several elements are worked on together, so that an accumulator is loaded and stored once for all of them.
 // Those are elements of one slot, from the first to the last, so that the order of every sum stays; far apart they also make better
 // use of memory than neighbours, where the order is of no account.
+#include <algorithm>
+
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_kernel.h"
@@ -15,14 +17,16 @@ using llvm::Value;
 void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last, const std::function<void(const Loop&)>& vectors) {
   const auto axis = static_cast<std::size_t>(outer.var.axis);
   for (int copy = 0; copy < copies; ++copy) {
-    axis_index_[axis] = b_.CreateAdd(first, number(copy * spacing));
+    axis_index_[axis] = copy == 0 ? first : b_.CreateAdd(first, number(copy * spacing));
     if (last && copy > 0) axis_index_[axis] = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, axis_index_[axis], last);
     jam_.push_back({axis_index_, scalars_, {}, {}, {}, folds_});
   }
+  copied_axis_ = outer.var.axis;
   for (const Item& item : outer.body) {
     if (auto* lanes = std::get_if<Loop>(&item)) vectors ? vectors(*lanes) : emit_lanes(*lanes);
     else each_copy([&] { emit_item(item); });
   }
+  copied_axis_ = -1;
   jam_.clear();
   jam_sums_.clear();
   thin_slots_.clear();
@@ -34,7 +38,7 @@ Value* KernelEmitter::emit_jam(const Loop& serial, Range range, int copies) {
   const Index block = copies * fold_slots;
   Value* rest = end_of_whole(serial.var.axis, range, block);
   for_range(range.begin, rest, block, "jam", [&](Value* start) {
-    for_range(start, b_.CreateAdd(start, number(fold_slots)), 1, "slot", [&](Value* first) { emit_together(serial, first, copies, fold_slots); });
+    for_range(start, b_.CreateAdd(start, number(fold_slots)), 1, "slot", [&](Value* first) { emit_together(serial, first, copies, fold_slots); }, true);
   });
   return rest;
 }
@@ -43,7 +47,15 @@ Value* KernelEmitter::emit_jam(const Loop& serial, Range range, int copies) {
 void KernelEmitter::emit_rows(const Loop& rows, Range range, int copies) {
   Value* last = relies_on_whole(rows.var.axis, copies) ? nullptr : b_.CreateSub(range.end, number(1));
   as_copies({.tiled_by = rows.var.axis}, [&] {
-    for_range(range.begin, range.end, copies, "rows", [&](Value* first) { emit_together(rows, first, copies, 1, last); });
+    for_range(range.begin, range.end, copies, "rows", [&](Value* first) { emit_together(rows, first, copies, 1, last); }, has_some(rows.var.axis));
+  });
+}
+
+// Whether all copies of the body load the same: what one of them fetches or stores in between would keep LLVM from finding out.
+bool KernelEmitter::is_common(const Load& load, const Loop& loop) const {
+  return copied_axis_ >= 0 && !depends_on(load, copied_axis_) && std::none_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    auto* store = std::get_if<Store>(&item);
+    return store && store->buffer == load.buffer;
   });
 }
 
@@ -53,6 +65,7 @@ void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps,
   else each_copy([&] { emit_lane_items(loop, index, steps, masks); });
   store_tiles(loop, index);
   tiles_.clear();
+  common_.clear();
   carried_rows_.clear();
   if (copies_.taker) emit_taker(*copies_.taker, index, steps, masks);
 }

@@ -108,9 +108,12 @@ void KernelEmitter::emit_serial(const Loop& loop) {
   auto run = [&](Range part) {
     Value* rest = emit_several(loop, outer, how, part);
     if (rest == part.end) return;
-    for_range(rest, part.end, 1, "serial", [&](Value* index) {
-      axis_index_[axis] = index;
-      emit_items(loop);
+    const bool some = rest == part.begin && has_some(loop.var.axis);
+    as_copies({.left_over = how == Together::jam}, [&] {
+      for_range(rest, part.end, 1, "serial", [&](Value* index) {
+        axis_index_[axis] = index;
+        emit_items(loop);
+      }, some);
     });
     axis_index_[axis] = nullptr;
   };
@@ -127,7 +130,7 @@ void KernelEmitter::emit_blocks(const Loop& loop) {
   for_range(whole.begin, whole.end, program_.block, "block", [&](Value* start) {
     tile_ = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(program_.block)), whole.end)};
     emit_items(loop);
-  });
+  }, true);
   tile_ = whole;
   end_leaf(loop, nullptr);
   close_folds(loop, whole);
@@ -205,9 +208,7 @@ void KernelEmitter::emit_run() {
     stage.together = emit_units(program_.root);
     finish_streams();
     const Extent& extent = program_.axis(program_.root.var.axis).extent;
-    bool merged = false;
-    for (const Fold& fold : program_.folds) merged |= fold.partial >= 0;
-    stage.units = plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit), merged ? 1 : 0);
+    stage.units = plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit));
     stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root, machine_), 1000), 1);
   }
   end_function();
@@ -225,46 +226,9 @@ void KernelEmitter::emit_run() {
   plan_.stages.push_back(std::move(stage));
 }
 
-// Partial results of all units become one, in a fixed tree, and go to their arrays.
-void KernelEmitter::emit_merge() {
-  StagePlan stage;
-  stage.symbol = "weft_" + program_.name + "_merge";
-  stage.name = program_.name + " merge";
-  begin_function(stage.symbol);
-  const Extent& extent = program_.axis(program_.root.var.axis).extent;
-  Value* units = sizes_entry(plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit), 1));
-  unit_ = number(0);
-  for (const Fold& fold : program_.folds) {
-    if (fold.partial < 0) continue;
-    const Buffer& partial = program_.buffer(fold.partial);
-    call_support(FoldSupport::merge, fold, {base_of(fold.partial), size(row_elements(partial)), units});
-    // target[k] = partial[k] over the kept axes
-    const Buffer& target = program_.buffer(fold.target);
-    std::vector<Subscript> from, to(target.extents.size());
-    for (int axis : partial.axes) from.push_back({axis, 0, 1, -1});
-    for (std::size_t d = 0; d < to.size(); ++d) to[d].axis = fold.target_axes[d];
-    std::function<void(std::size_t)> copy = [&](std::size_t depth) {
-      if (depth == partial.axes.size()) {
-        Value* value = b_.CreateLoad(memory_type(context_, fold.dtype, 1), address(fold.partial, from));
-        b_.CreateStore(value, address(fold.target, to));
-        return;
-      }
-      const auto axis = static_cast<std::size_t>(partial.axes[depth]);
-      for_range(number(0), size(program_.axes[axis].extent), 1, "copy", [&](Value* index) {
-        axis_index_[axis] = index;
-        copy(depth + 1);
-      });
-    };
-    copy(0);
-  }
-  end_function();
-  plan_.stages.push_back(std::move(stage));
-}
-
 void KernelEmitter::emit() {
   emit_run();
-  for (const Fold& fold : program_.folds)
-    if (fold.partial >= 0) return emit_merge();
+  if (std::any_of(program_.folds.begin(), program_.folds.end(), [](const Fold& fold) { return fold.partial >= 0; })) plan_.stages.push_back(plan_merge(program_, slots_, plan_));
 }
 
 void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options) {

@@ -25,7 +25,6 @@ class KernelEmitter : private Accesses {
   void begin_function(const std::string& name);
   void end_function();
   void emit_run();
-  void emit_merge();
   Index emit_units(const Loop& root);
   void emit_item(const Item& item);
   void emit_serial(const Loop& loop);
@@ -93,6 +92,7 @@ class KernelEmitter : private Accesses {
   void emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last = nullptr, const std::function<void(const Loop&)>& vectors = {});
   void emit_rows(const Loop& rows, Range range, int copies);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
+  bool is_common(const Load& load, const Loop& loop) const;
 
   // emit_thin.cpp
   void emit_thin(const Loop& serial, const Outer& outer, const Loop* taker = nullptr);
@@ -220,6 +220,7 @@ class KernelEmitter : private Accesses {
 
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
+  std::map<std::pair<const void*, int>, Value*> common_;     // by Load and step: what every copy would load again
   std::vector<std::size_t> of_rows_;            // values whose packs are in the order of rows
   std::map<int, std::vector<Value*>> thin_results_;          // by row of a fold: for each vector, until the taker's step is done
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step

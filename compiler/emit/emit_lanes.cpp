@@ -137,8 +137,11 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
           made.push_back(again->second);
         } else if (load->guarded) {
           made.push_back(guarded_load(*load, index, step, mask_of(masks, step)));
+        } else if (auto common = common_.find({key, step}); common != common_.end()) {
+          made.push_back(common->second);
         } else {
           made.push_back(lane_load(accesses_.at(key), buffer.dtype, index, step, move_mask(masks, step)));
+          if (is_common(*load, loop)) common_[{key, step}] = made.back();
         }
       }
       packs_[static_cast<std::size_t>(load->result)] = std::move(made);
@@ -233,7 +236,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     rest = exact ? range.end : b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
     load_repeated(loop, range.begin, steps);
     if (copies_.along_rows) open_rows();
-    const bool some = exact && !program_.is_tiled(loop.var.axis) && relies_on_some(loop.var.axis);
+    const bool some = exact && has_some(loop.var.axis);
     for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); }, some);
     repeated_.clear();
     if (copies_.along_rows) close_rows(loop);

@@ -78,14 +78,19 @@ void Folds::start_folds(const Loop& loop, bool ordered) {
   }
 }
 
-// s with s+8, then s+4, s+2, s+1.
+// s with s+8, then s+4, s+2, s+1. No vector is less than a register of 128 bits: LLVM spends more on types that no register has.
 Value* Folds::across_lanes(Value* vector, const Combine& combine) {
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(vector->getType());
   if (!type) return vector;
-  for (int half = static_cast<int>(type->getNumElements()) / 2; half >= 1; half /= 2) {
-    std::vector<int> low, high;
-    for (int k = 0; k < half; ++k) low.push_back(k), high.push_back(k + half);
-    vector = combine(b_.CreateShuffleVector(vector, low), b_.CreateShuffleVector(vector, high));
+  const auto element_bits = static_cast<int>(type->getScalarSizeInBits());
+  int width = static_cast<int>(type->getNumElements());
+  for (int half = width / 2; half >= 1; half /= 2) {
+    const bool narrows = half * element_bits >= 128;
+    std::vector<int> low, high(static_cast<std::size_t>(narrows ? half : width), -1);
+    for (int k = 0; k < half; ++k) low.push_back(k), high[static_cast<std::size_t>(k)] = k + half;
+    Value* second = b_.CreateShuffleVector(vector, high);
+    vector = combine(narrows ? b_.CreateShuffleVector(vector, low) : vector, second);
+    if (narrows) width = half;
   }
   return b_.CreateExtractElement(vector, std::uint64_t{0});
 }
@@ -179,7 +184,7 @@ void Folds::close_folds(const Loop& loop, Range range) {
       }
       scalars_[static_cast<std::size_t>(fold.result)] = value;
     }
-    if (!fold.ordered || fold.accumulator != AccumulatorId::sum || (!program_.is_tiled(fold.axis) && relies_on_some(fold.axis))) continue;
+    if (!fold.ordered || fold.accumulator != AccumulatorId::sum || has_some(fold.axis)) continue;
     Value* empty = b_.CreateICmpSGE(range.begin, range.end);
     Value* zero = constant_value(context_, Scalar::of(fold.dtype, 0.0), 1);
     if (fold.row < 0) {

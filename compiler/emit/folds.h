@@ -37,6 +37,7 @@ class Folds : protected SideBySide {
   // trees.cpp
   bool sums_in_registers(const Loop& loop) const;
   void end_leaves_together(const Loop& loop);
+  std::vector<Value*> elements_of(Value* vector, const std::vector<int>& lanes);
 
   // extreme.cpp
   bool orders_zeros() const;

@@ -4,8 +4,11 @@
 // code takes for granted. A SizeSpec says how an entry is computed when a call is bound; a Slot says which array an address belongs to.
 #pragma once
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include <weft/merge.h>
 
 #include "program/program.h"
 
@@ -46,11 +49,12 @@ struct LoopCode {
 };
 
 struct StagePlan {
-  std::string symbol;                   // of the machine code
+  std::string symbol;                   // of the machine code, if it has any
   std::string name;
   int units = -1, work = -1, scratch = -1;
   Index together = 1;                   // units
   std::vector<LoopCode> loops;          // in order
+  std::shared_ptr<const Merge> merge;   // in place of code
 };
 
 // Everything of one variant but the machine code.
@@ -65,5 +69,9 @@ struct Plan {
 };
 
 Extent row_elements(const Buffer& buffer);                      // of a row or partial, rounded up to whole vectors
+Extent stride_between(const Buffer& buffer, std::size_t dim);   // in bytes, of a buffer without gaps
+
+// Makes one of the partial results of the program's units, in a fixed tree, and brings it to its array. slots: by buffer.
+StagePlan plan_merge(const Program& program, const std::vector<int>& slots, Plan& plan);     // plan_merge.cpp
 
 }  // namespace weft

@@ -34,6 +34,7 @@ class SideBySide : protected Quotients {
     bool rolled = false;                        // one body for all of them, one after the other
     bool down_columns = false;                  // whoever emits the body adds to the folds
     bool in_registers = false;                  // rows of a block of sums
+    bool left_over = false;                     // one body, for what copies leave of a loop: single vectors, as code takes longer than they do
     const Loop* taker = nullptr;                // takes what they fold ..
     bool taken_past_caches = false;             // .. and stores it past the caches
   };
@@ -44,10 +45,11 @@ class SideBySide : protected Quotients {
   int copies() const { return copies_.rolled ? lane_count : std::max(1, static_cast<int>(jam_.size())); }
   bool is_first_copy() const { return jam_.empty() || jam_copy_ == 0; }
   bool is_last_copy() const { return jam_.empty() || jam_copy_ + 1 == jam_.size(); }
-  int steps_of(const Loop& loop) const { return copies_.tiled_by >= 0 ? 1 : interleave(loop); }
+  int steps_of(const Loop& loop) const;         // vectors side by side
 
   std::vector<JamCopy> jam_;                    // empty outside such a loop
   std::size_t jam_copy_ = 0;                    // whose turn it is
+  int copied_axis_ = -1;                        // whose elements they are
   Copies copies_;
   std::unordered_map<const void*, LaneAccess> accesses_;       // by item
   std::vector<FoldState> folds_;                // by fold

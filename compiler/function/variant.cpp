@@ -79,8 +79,10 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   variant->is_from_cache = machine_code->is_from_cache();
   variant->seconds.llvm = watch.lap();
   variant->kernel.name = graph.name;
-  for (const StagePlan& stage : plan.stages)
-    variant->kernel.stages.push_back({reinterpret_cast<StageFn>(machine_code->address(stage.symbol)), stage.units, stage.work, stage.scratch, stage.name, stage.together, nullptr});
+  for (const StagePlan& stage : plan.stages) {
+    const StageFn run = stage.merge ? nullptr : reinterpret_cast<StageFn>(machine_code->address(stage.symbol));
+    variant->kernel.stages.push_back({run, stage.units, stage.work, stage.scratch, stage.name, stage.together, stage.merge, nullptr});
+  }
   variant->kernel.code = machine_code;
   plan.programs = std::move(programs);
   variant->slides = plan_slides(plan);

@@ -3,7 +3,7 @@
 // A Kernel is a list of stages, run in order. A stage is a loop over `units` of its outermost axis: unit k covers
 // a fixed range of that axis which depends on extents only, never on the number of threads. Slices [begin, end) of a
 // stage are independent of each other, so any number of threads may run them in any order; a reduction over the outer
-// axis writes one partial result per unit to an array, and a following stage with a single unit folds those partials
+// axis writes one partial result per unit to an array, and a following stage, a merge (merge.h), folds those partials
 // in a fixed tree. Results are therefore the same bits for any number of threads.
 //
 //   K1 slices of a stage are independent       K2 stages run in order, or slide (slide.h)
@@ -31,15 +31,17 @@ namespace weft {
 // scratch: `Stage::scratch` bytes private to the calling thread, 64-byte aligned.
 using StageFn = void (*)(void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch);
 
+struct Merge;              // weft/merge.h
 struct Slide;              // weft/slide.h
 
 struct Stage {
-  StageFn run = nullptr;   // null: it is a slide
+  StageFn run = nullptr;   // null: it is a merge or a slide
   int units = -1;          // index into sizes of the number of units; -1: one unit, always serial
   int unit_work = -1;      // index into sizes of the estimated cost of a unit in nanoseconds; -1: unknown, small
   int scratch = -1;        // index into sizes of the scratch bytes a thread needs; -1: none
   std::string name;        // for reports
   Index together = 1;      // units that the code works on together: a slice that begins amid them is slower
+  std::shared_ptr<const Merge> merge;      // of what the stage before left
   std::shared_ptr<const Slide> slide;      // stages in one
 };
 

@@ -1,0 +1,42 @@
+#include "plan.h"
+
+#include "code/fold_support.h"
+
+namespace weft {
+namespace {
+
+// Of a buffer's dimension, as an entry of the sizes table.
+int stride_entry(const Buffer& buffer, int slot, std::size_t dim, Plan& plan) {
+  const bool is_between = buffer.place != Place::argument && buffer.place != Place::result;
+  return is_between ? plan.sizes.add(stride_between(buffer, dim)) : plan.sizes.stride(slot, static_cast<int>(dim));
+}
+
+// A float sum over nothing is +0, not the unit -0.
+Scalar value_of_nothing(const Fold& fold) {
+  return fold.ordered && fold.accumulator == AccumulatorId::sum ? Scalar::of(fold.dtype, 0.0) : unit(fold.accumulator, fold.dtype);
+}
+
+}  // namespace
+
+StagePlan plan_merge(const Program& program, const std::vector<int>& slots, Plan& plan) {
+  const Extent& extent = program.axis(program.root.var.axis).extent;
+  const int units = plan.sizes.add(floor_div(extent + (program.unit - 1), program.unit));
+  const auto slot_of = [&](int buffer) { return slots[static_cast<std::size_t>(buffer)]; };
+  auto merge = std::make_shared<Merge>();
+  for (const Fold& fold : program.folds) {
+    if (fold.partial < 0) continue;
+    const Buffer &partial = program.buffer(fold.partial), &target = program.buffer(fold.target);
+    Merge::Result result{merge_function(fold.accumulator, fold.dtype), slot_of(fold.partial), slot_of(fold.target), plan.sizes.add(row_elements(partial)), units, value_of_nothing(fold), {}};
+    for (std::size_t d = 0; d < partial.axes.size(); ++d)
+      for (std::size_t to = 0; to < target.extents.size(); ++to)
+        if (fold.target_axes[to] == partial.axes[d])
+          result.axes.push_back({plan.sizes.add(program.axis(partial.axes[d]).extent), stride_entry(partial, result.rows, d, plan), stride_entry(target, result.array, to, plan)});
+    merge->results.push_back(std::move(result));
+  }
+  StagePlan stage;
+  stage.name = program.name + " merge";
+  stage.merge = std::move(merge);
+  return stage;
+}
+
+}  // namespace weft
