@@ -67,10 +67,13 @@ Value* Addresses::size(const Extent& extent) {
   return sizes_entry(plan_.sizes.add(extent));
 }
 
+// At the entry, but for what a unit leaves: that is wanted once in a unit, and takes no register until then.
 Value* Addresses::slot_base(int slot) {
+  const auto load_by = [&](llvm::IRBuilder<>& b) { return b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function_->getArg(0), static_cast<std::uint64_t>(slot))); };
+  if (plan_.slots[static_cast<std::size_t>(slot)].place == Place::partial) return load_by(b_);
   if (slot_bases_.size() <= static_cast<std::size_t>(slot)) slot_bases_.resize(static_cast<std::size_t>(slot) + 1, nullptr);
   Value*& base = slot_bases_[static_cast<std::size_t>(slot)];
-  if (!base) base = entry_.CreateLoad(b_.getPtrTy(), entry_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), function_->getArg(0), static_cast<std::uint64_t>(slot)));
+  if (!base) base = load_by(entry_);
   return base;
 }
 
