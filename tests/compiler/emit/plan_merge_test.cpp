@@ -1,17 +1,8 @@
 // Partial results of units become one without code of their own: of any number of units, none too, and to arrays of any layout.
 
 #include "bits.h"
-#include "layouts.h"
 
 using namespace weft;
-
-namespace {
-
-Array counted(DType dtype, const Dims& shape) {
-  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7919 % 211) / 8 - 13; });
-}
-
-}  // namespace
 
 TEST_CASE("folds over any number of units by one function, none too, have the bits of the interpreter") {
   for (const DType dtype : {u8, i32, f32, f64}) {
@@ -19,9 +10,9 @@ TEST_CASE("folds over any number of units by one function, none too, have the bi
     const Expr x = g.input("x", dtype, {"n"}), y = g.input("y", dtype, {"n", "m"}), big = x > cast(g.constant(3), dtype);
     for (const int threads : {1, 2}) {
       const Function f = compile({sum(x), prod(x), any(big), all(big), sum(y, 0)}, {x, y}, {.threads = threads, .verify = true});
-      for (const Index n : {1, 1025, 7000, 0, 300000, 16}) same_bits(f, {counted(dtype, {n}), counted(dtype, {n, 5})});
+      for (const Index n : {1, 1025, 7000, 0, 300000, 16}) same_bits(f, {uneven(dtype, {n}), uneven(dtype, {n, 5})});
       const Function extremes = compile({max(x), min(x), max(y, 0)}, {x, y}, {.threads = threads, .verify = true});
-      for (const Index n : {1, 1025, 7000}) same_bits(extremes, {counted(dtype, {n}), counted(dtype, {n, 5})});
+      for (const Index n : {1, 1025, 7000}) same_bits(extremes, {uneven(dtype, {n}), uneven(dtype, {n, 5})});
     }
   }
 }
@@ -44,7 +35,7 @@ TEST_CASE("merged results go to arrays of any order and stride") {
   const Expr x = g.input("x", f64, {"n", "a", "b"});
   const Function f = compile({sum(x, 0)}, {x}, {.threads = 2, .verify = true});
   for (const Index n : {0, 3, 5000}) {
-    const std::vector<Array> arrays{counted(f64, {n, 3, 5})};
+    const std::vector<Array> arrays{uneven(f64, {n, 3, 5})};
     const Array expected = expected_of(f, arrays)[0];
     const Array memory(f64, {20, 20});
     for (const Array& result : {Array(f64, {3, 5}), Array(f64, {3, 5}, Order::f), Array(memory.slice(0, 2, 3).slice(1, 1, 5, 2)), Array(memory.slice(0, 0, 3).slice(1, 0, 5).flip(1))}) {
@@ -58,7 +49,7 @@ TEST_CASE("only nests have code") {
   Graph g;
   const Expr x = g.input("x", f32, {"n"});
   const Function f = compile({sum(x)}, {x}, {.verify = true});
-  check_call(f, {counted(f32, {3000})});
+  check_call(f, {uneven(f32, {3000})});
   const std::string code = f.llvm();
   CHECK(f.report().find(" 1 nests, 2 stages") != std::string::npos);
   CHECK(code.find("define void @weft_graph_0(") == code.find("define "));
