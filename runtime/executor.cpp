@@ -46,8 +46,7 @@ Sharing sharing_of(Index units, Index unit_work, int threads, const ThreadCosts&
 }
 
 void SerialExecutor::run(const Stage& stage, void* const* slots, const Index* sizes) const {
-  const Index units = value_of(stage.units, sizes, 1);
-  if (units > 0) run_slice(stage, slots, sizes, 0, units);
+  run_slice(stage, slots, sizes, 0, value_of(stage.units, sizes, 1));
 }
 
 bool SerialExecutor::only_calls(const Stage& stage, const Index* sizes) const { return !needs_scratch(stage, sizes); }
@@ -58,7 +57,6 @@ ThreadExecutor::ThreadExecutor(int threads, const ThreadCosts& costs) : threads_
 
 void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* sizes) const {
   const Index units = value_of(stage.units, sizes, 1);
-  if (units <= 0) return;
   Sharing sharing = sharing_of(units, work_of_unit(stage, sizes), threads_, costs_);
   if (sharing.threads == 1) return run_slice(stage, slots, sizes, 0, units);
   sharing.multiple = stage.together;

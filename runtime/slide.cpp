@@ -1,5 +1,4 @@
 #include <weft/slide.h>
-#include <weft/merge.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -183,10 +182,6 @@ void Slide::set_strip(Index strip_units) {
     });
 }
 
-WEFT_CALLS_GENERATED_CODE void run_units(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch) {
-  if (stage.run) stage.run(slots, sizes, begin, end, scratch);
-  else if (stage.merge) stage.merge->run(slots, sizes);
-  else Slider(*stage.slide, slots, sizes, scratch).run(begin, end);
-}
+void Slide::run(void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch) const { Slider(*this, slots, sizes, scratch).run(begin, end); }
 
 }  // namespace weft

@@ -207,8 +207,7 @@ void KernelEmitter::emit_run() {
   } else {
     stage.together = emit_units(program_.root);
     finish_streams();
-    const Extent& extent = program_.axis(program_.root.var.axis).extent;
-    stage.units = plan_.sizes.add(floor_div(extent + (program_.unit - 1), program_.unit));
+    stage.units = plan_.sizes.add(program_.units());
     stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root, machine_), 1000), 1);
   }
   end_function();
@@ -219,9 +218,7 @@ void KernelEmitter::emit_run() {
   for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
     const Buffer& buffer = program_.buffers[k];
     if (buffer.place != Place::partial) continue;
-    const Extent& extent = program_.axis(program_.root.var.axis).extent;
-    const Extent units = floor_div(extent + (program_.unit - 1), program_.unit) + 1;
-    plan_.slots[static_cast<std::size_t>(slots_[k])].bytes = units * row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype)));
+    plan_.slots[static_cast<std::size_t>(slots_[k])].bytes = (program_.units() + 1) * row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype)));
   }
   plan_.stages.push_back(std::move(stage));
 }

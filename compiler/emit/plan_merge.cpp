@@ -19,8 +19,7 @@ Scalar value_of_nothing(const Fold& fold) {
 }  // namespace
 
 StagePlan plan_merge(const Program& program, const std::vector<int>& slots, Plan& plan) {
-  const Extent& extent = program.axis(program.root.var.axis).extent;
-  const int units = plan.sizes.add(floor_div(extent + (program.unit - 1), program.unit));
+  const int units = plan.sizes.add(program.units());
   const auto slot_of = [&](int buffer) { return slots[static_cast<std::size_t>(buffer)]; };
   auto merge = std::make_shared<Merge>();
   for (const Fold& fold : program.folds) {

@@ -150,6 +150,7 @@ struct Program {
   const Fold& fold(int number) const { return folds[static_cast<std::size_t>(number)]; }
   DType dtype_of(int value) const { return values[static_cast<std::size_t>(value)]; }
   DType dtype_of(const Arg& arg) const { return arg.constant ? arg.constant->dtype() : dtype_of(arg.value); }
+  Extent units() const { return floor_div(axis(root.var.axis).extent + (unit - 1), unit); }      // of the root, if it goes by them
   bool is_tiled(int axis) const { return root.var.part == Part::tile && root.var.axis == axis; }
   // How many elements of the axis a unit of the root has for each of its own; 0: the axis does not follow a root in units.
   Index per_root(int axis) const {

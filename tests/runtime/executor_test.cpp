@@ -131,3 +131,16 @@ TEST_CASE("work of no estimate stays with the caller, whatever the costs") {
   CHECK(sharing.threads == 8);
   CHECK(sharing.smallest == 1);
 }
+
+TEST_CASE("code of a stage is never called for no units, neither by executors nor by who calls run_units") {
+  for (int threads : {1, 2}) CHECK(run_counting(*make_executor(threads), 0, 100000, 64, counting_stage()).slices == 0);
+  std::atomic<int> runs[4] = {}, slices{0};
+  void* slots[] = {runs, &slices};
+  const Index sizes[] = {4, 0, 0};
+  for (Index at : {0, 2, 4}) run_units(counting_stage(), slots, sizes, at, at, nullptr);
+  run_units(counting_stage(), slots, sizes, 3, 1, nullptr);
+  CHECK(slices == 0);
+  run_units(counting_stage(), slots, sizes, 1, 2, nullptr);
+  CHECK(slices == 1);
+  CHECK(runs[1] == 1);
+}

@@ -8,6 +8,7 @@
 //
 //   K1 slices of a stage are independent       K2 stages run in order, or slide (slide.h)
 //   K3 what a unit covers depends on extents only   K4 `code` keeps the machine code alive
+//   K5 code is never called for no units
 //
 // Immutable after construction; safe to run from several threads at once with different slots and scratch.
 #pragma once
@@ -45,7 +46,7 @@ struct Stage {
   std::shared_ptr<const Slide> slide;      // stages in one
 };
 
-// Units [begin, end) of the stage, on this thread. What executors call.
+// Units [begin, end) of the stage, on this thread; an empty range does nothing, which code of stages relies on. What executors call.
 void run_units(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch);
 
 struct Kernel {

@@ -3,7 +3,7 @@
 // those are kept that are still read. A stencil of a stencil reads its input and writes its result once. (Halide's names are sliding windows and
 // storage folding; where every stage is a step in time it is time skewing.)
 //
-//   K5 a slice that begins amid the axis makes again what lies before its first strip: two threads may write the same bits to a result
+//   K6 a slice that begins amid the axis makes again what lies before its first strip: two threads may write the same bits to a result
 //
 // Values are the same bits, as every unit of a stage is the same code on the same operands. Plain numbers, made where a call is bound.
 #pragma once
@@ -45,6 +45,7 @@ struct Slide {
 
   Index units() const { return steps.back().units; }
   Index buffer_bytes() const;
+  void run(void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch) const;      // a slice: units of the last step
   Index scratch_bytes() const;            // for all of it
   Index lead() const;                     // units of the last step's time that a slice spends on making lines again
   void set_strip(Index units);            // and the capacities that it needs
