@@ -170,13 +170,18 @@ Index KernelEmitter::emit_units(const Loop& root) {
     rest = emit_several(root, outer, how, {begin, end});
     several = how == Together::tiles ? tile_elements(root, outer, past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;
   }
+  if (one_unit) {
+    unit_ = begin;
+    tile_ = {number(0), extent};
+    emit_items(root);
+    return several;
+  }
   for_range(rest, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;
-    if (one_unit) tile_ = {number(0), extent};
-    else if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
+    if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
     else axis_index_[static_cast<std::size_t>(axis)] = unit;
     emit_items(root);
-  });
+  }, rest == begin);
   return several;
 }
 
