@@ -188,14 +188,10 @@ bool Addresses::relies_on_some(int axis) {
 // Units and blocks are begun for what they hold.
 bool Addresses::has_some(int axis) { return program_.is_tiled(axis) || relies_on_some(axis); }
 
-// That a call is one unit: its code need not find out which part of the axis it is given. A few cycles, which only short calls of small
-// bodies notice: for others the code a longer call would need is dearer.
-bool Addresses::relies_on_one_unit(const Loop& loop) {
-  const NestAxis& root = program_.axis(program_.root.var.axis);
-  const Index most = std::min(program_.unit, fold_leaf);
-  if (loop.weight > small_body || root.known.most > most) return false;
-  plan_.relied.at_most(root.extent, most);
-  return true;
+void Addresses::rely_on_one_unit() {
+  const int axis = program_.root.var.axis;
+  plan_.relied.at_most(program_.axis(axis).extent, std::min(program_.unit, fold_leaf));
+  if (std::any_of(program_.folds.begin(), program_.folds.end(), [&](const Fold& fold) { return fold.axis == axis; })) plan_.relied.some(program_.axis(axis).extent);
 }
 
 // The end of the part of the axis's range that `size` elements, a power of two, go into.

@@ -45,8 +45,8 @@ class Addresses : protected LoopChoices, protected VectorMemory {
   bool relies_on_whole(int axis, Index size);
   bool relies_on_one_leaf(int axis);
   bool relies_on_some(int axis);
+  void rely_on_one_unit();
   bool has_some(int axis);                      // its range, here
-  bool relies_on_one_unit(const Loop& loop);
   Value* end_of_whole(int axis, Range range, Index size);
 
   Plan& plan_;

@@ -149,19 +149,21 @@ Index KernelEmitter::emit_units(const Loop& root) {
   const auto is_kept = [&](const Buffer& buffer) { return buffer.place == Place::row && std::count(buffer.axes.begin(), buffer.axes.end(), axis) > 0; };
   bool flat = root.var.part == Part::tile && program_.folds.empty() && std::none_of(program_.buffers.begin(), program_.buffers.end(), is_kept);
   int loops = 0;
-  const Loop* lanes = nullptr;
   for (const Item& item : root.body)
-    if (auto* inner = std::get_if<Loop>(&item)) ++loops, lanes = inner, flat &= inner->mark == Mark::lanes && inner->var.axis == axis;
-  if (flat && loops == 1) {
-    if (relies_on_one_unit(*lanes)) tile_ = {number(0), extent};
-    else tile_from(begin, end);
+    if (auto* inner = std::get_if<Loop>(&item)) ++loops, flat &= inner->mark == Mark::lanes && inner->var.axis == axis;
+  if (!flat || loops != 1) make_early_tables({&root});
+  if (program_.is_one_unit) {
+    rely_on_one_unit();
+    unit_ = begin;
+    tile_ = {number(0), extent};
     emit_items(root);
     return 1;
   }
-  const NestAxis& along = program_.axis(axis);
-  const bool one_unit = root.var.part == Part::tile && program_.unit < fold_leaf && along.known.most <= program_.unit;
-  if (one_unit) plan_.relied.at_most(along.extent, program_.unit);
-  make_early_tables({&root});
+  if (flat && loops == 1) {
+    tile_from(begin, end);
+    emit_items(root);
+    return 1;
+  }
   Value* rest = begin;
   Index several = 1;
   if (root.var.part == Part::element) {
@@ -169,12 +171,6 @@ Index KernelEmitter::emit_units(const Loop& root) {
     const Together how = together(root, outer);
     rest = emit_several(root, outer, how, {begin, end});
     several = how == Together::tiles ? tile_elements(root, outer, past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;
-  }
-  if (one_unit) {
-    unit_ = begin;
-    tile_ = {number(0), extent};
-    emit_items(root);
-    return several;
   }
   for_range(rest, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;

@@ -110,12 +110,12 @@ class Planner {
   bool can_be_step(std::size_t p) const { return program(p).root.mark == Mark::units && !is_product(plan_.stages[stage_of_[p]]); }
 
   // Whether a nest can make lines for others: if it reads what it makes, then where it makes it. A unit whose partial results are merged runs
-  // once, and none makes them again for another slice.
+  // once, and none makes them again for another slice; one that is all there is makes no lines.
   bool can_feed(std::size_t p) const {
     for (const auto& [node, reads] : accesses_[p].reads)
       if (accesses_[p].writes.contains(node))
         for (const auto& use : reads) if (!use || use != made(p, node)) return false;
-    return !merges(p);
+    return !merges(p) && !program(p).is_one_unit;
   }
   bool merges(std::size_t p) const {
     return std::any_of(program(p).folds.begin(), program(p).folds.end(), [](const Fold& fold) { return fold.partial >= 0; });

@@ -10,6 +10,7 @@
 #include "code/verify_code.h"
 #include "program/join_results.h"
 #include "program/keep_transposed.h"
+#include "program/one_unit.h"
 #include "program/partition.h"
 #include "program/rows_in_place.h"
 #include "program/stage_across.h"
@@ -60,6 +61,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   std::vector<Program> programs;
   for (const Nest& nest : variant->schedule.nests) {
     programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
+    run_as_one_unit(programs.back());
     use_rows_in_place(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     join_results(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
     stage_across(programs.back(), variant->classes, host_features(options.lanes), hints.machine, begin_lines(hints.stream));

@@ -71,7 +71,7 @@ class Printer {
       out_ += indent + marks[static_cast<int>(l.mark)] + " " + axis_letter(l.var.axis);
       out_ += " in " + to_text(program_.axis(l.var.axis).extent);
       if (l.mark == Mark::block) out_ += " by " + std::to_string(program_.block);
-      else if (l.var.part == Part::tile) out_ += " by " + std::to_string(program_.unit);
+      else if (l.var.part == Part::tile) out_ += " by " + std::to_string(program_.unit) + (program_.is_one_unit ? ", one unit" : "");
       else if (program_.is_tiled(l.var.axis)) out_ += program_.block > 0 ? " within block" : " within unit";
       for (int f : l.folds) {
         const Fold& fold = program_.fold(f);

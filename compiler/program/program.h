@@ -132,6 +132,7 @@ struct Program {
   std::string name;
   std::vector<NestAxis> axes;
   Index unit = 1;
+  bool is_one_unit = false;             // in all calls: relied on, and of what it folds over the axis that there is some (one_unit.h)
   Index block = 0;
   int vectors = most_vectors;           // side by side in a loop, at most
   std::vector<Buffer> buffers;

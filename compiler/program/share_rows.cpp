@@ -67,6 +67,10 @@ void share_rows(Program& program) {
     else same[row] = free->first, free->second = lives[row].last;
   }
   if (kept.size() == rows.size()) return;
+  join_buffers(program, same);
+}
+
+void join_buffers(Program& program, const std::vector<std::size_t>& same) {
   std::vector<int> number(program.buffers.size(), -1);
   std::vector<Buffer> remaining;
   for (std::size_t k = 0; k < same.size(); ++k)

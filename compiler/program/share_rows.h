@@ -11,4 +11,7 @@ namespace weft {
 // those that are needed at once.
 void share_rows(Program& program);
 
+// Buffer k becomes buffer same[k]: itself, or one that remains.
+void join_buffers(Program& program, const std::vector<std::size_t>& same);
+
 }  // namespace weft

@@ -23,14 +23,14 @@ TEST_CASE("work on scalars runs once") {
 TEST_CASE("subscripts show where an operand starts and how it steps") {
   const Function f = shown("graph g(%x: f64[3*n], %y: f64[n]) -> (%0) { %0: f64[i:n] = fma(%x[3*i+1], %x[2*n-1-2*i], %y[i]) }");
   CHECK(f.program() ==
-        "program g_0 {\n  parallel i in n by 1024 {\n    lanes i in n within unit {\n      t1 = load %x[1+3*i]\n      t2 = load %x[2*n-1-2*i]\n"
+        "program g_0 {\n  parallel i in n by 1024, one unit {\n    lanes i in n within unit {\n      t1 = load %x[1+3*i]\n      t2 = load %x[2*n-1-2*i]\n"
         "      t3 = load %y[i]\n      t0 = fma t1 t2 t3\n      store %0[i] = t0\n    }\n  }\n}\n");
 }
 
 TEST_CASE("constants, indices and extents stand where they are used") {
   const Function f = shown("graph g(%x: i64[n]) -> (%2) {\n%0: i64[i:n] = iota(i)\n%1: i64[] = extent(n)\n%2: i64[i:n] = clip(%0[i], -3, %1)\n}");
   CHECK(f.program() ==
-        "program g_0 {\n  parallel i in n by 1024 {\n    t2 = load extent(n)[]\n    lanes i in n within unit {\n      t1 = load index[i]\n"
+        "program g_0 {\n  parallel i in n by 1024, one unit {\n    t2 = load extent(n)[]\n    lanes i in n within unit {\n      t1 = load index[i]\n"
         "      t0 = clip t1 -3 t2\n      store %2[i] = t0\n    }\n  }\n}\n");
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("order f over F contiguous arrays: the loops run from the last axis to
 TEST_CASE("order f over C contiguous arrays: loops from the first axis to the last, the array of lesser rank is read again") {
   CHECK(program_of(Order::f, {Mode::broadcast}, Order::c, Order::c) == along(read_again, 'i', 'j'));
   CHECK(program_of(Order::f, {Mode::broadcast, accumulate(sum)}, Order::c, Order::c) == R"(program loops_0 {
-  parallel j in n by 128 {
+  parallel j in n by 128, one unit {
     serial i in n, folds %1 by sum f64 in row0(%1) {
       lanes j in n within unit {
         t1 = load %x[i,j]
