@@ -111,6 +111,17 @@ void fill_tables(Call::State& call, const Bindings& bindings) {
   }
 }
 
+// What short calls consist of: they take as long as an executor takes to find out.
+std::vector<Call::State::Kernel> direct_calls(const Call::State& call) {
+  std::vector<Call::State::Kernel> kernels;
+  for (const Stage& stage : *call.stages) {
+    const Index units = stage.units < 0 ? 1 : call.sizes[static_cast<std::size_t>(stage.units)];
+    if (!stage.run || units <= 0 || !call.function->executor->only_calls(stage, call.sizes.data())) return {};
+    kernels.push_back({stage.run, units});
+  }
+  return kernels;
+}
+
 }  // namespace
 
 std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f, const Bindings& bindings, std::vector<Array> inputs, std::vector<Array> outputs) {
@@ -122,22 +133,24 @@ std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f
   call->variant = f->variant_for(bindings, call->inputs, call->outputs);
   if (separate_overlaps(*call, f->pool)) call->variant = f->variant_for(bindings, call->inputs, call->outputs);
   fill_tables(*call, bindings);
+  call->direct = direct_calls(*call);
   return call;
 }
 
-void run_call(const Call::State& call) {
+WEFT_CALLS_GENERATED_CODE void run_call(const Call::State& call) {
   for (const auto& [from, to] : call.gathered) copy_elements(from, to);
-  for (const Stage& stage : *call.stages) call.function->executor->run(stage, call.slots.data(), call.sizes.data());
+  for (const auto& [run, units] : call.direct) run(call.slots.data(), call.sizes.data(), 0, units, nullptr);
+  if (call.direct.empty())
+    for (const Stage& stage : *call.stages) call.function->executor->run(stage, call.slots.data(), call.sizes.data());
   for (const auto& [from, to] : call.copies) copy_elements(from, to);
 }
 
 Call::Call(std::shared_ptr<State> state) : state_(std::move(state)) {
-  const auto& stages = *state_->stages;
-  if (stages.size() != 1 || stages[0].slide || !state_->copies.empty() || !state_->gathered.empty() || !state_->function->executor->only_calls(stages[0], state_->sizes.data())) return;
+  if (state_->direct.size() != 1 || !state_->copies.empty() || !state_->gathered.empty()) return;
+  kernel_ = state_->direct[0].run;
+  units_ = state_->direct[0].units;
   slots_ = state_->slots.data();
   sizes_ = state_->sizes.data();
-  units_ = stages[0].units < 0 ? 1 : sizes_[stages[0].units];
-  if (units_ > 0) kernel_ = stages[0].run;
 }
 
 void Call::run() const { run_call(*state_); }

@@ -9,11 +9,16 @@
 namespace weft {
 
 struct Call::State {
+  struct Kernel {                                                  // all units of a stage
+    StageFn run;
+    Index units;
+  };
   std::shared_ptr<Function::State> function;
   std::shared_ptr<const Variant> variant;
   std::vector<void*> slots;
   std::vector<Index> sizes;
   std::shared_ptr<const std::vector<Stage>> stages;                // the variant's, or its own with some that slide
+  std::vector<Kernel> direct;                                      // of the stages, if the executor would do no more than call them; else none
   std::vector<std::shared_ptr<void>> memory;                       // temporaries and partial results
   std::vector<Array> inputs, outputs;                              // kept alive
   std::vector<View> reshaped;                                      // of State::reshaped
