@@ -8,6 +8,7 @@
 #include <weft/function.h>
 #include <weft/memory.h>
 
+#include "recent_calls.h"
 #include "variant.h"
 #include "schedule/thin_extents.h"
 
@@ -34,6 +35,7 @@ struct Function::State {
   // By key: the first one may take something for granted of sizes, the other does not.
   mutable std::map<std::string, std::vector<std::shared_ptr<const Variant>>> variants;
   mutable std::shared_ptr<const Variant> latest;
+  RecentCalls recent;                                              // of this graph itself, that depend on no more than layouts
 
   // A graph with broadcasts that a call decides is not compiled itself: one is compiled for each way in which they turn out. So it is
   // for thin axes; calls without them use the graph itself.
