@@ -100,21 +100,24 @@ std::shared_ptr<const SlidStages> slid_stages_of(const Draft& call, const Bindin
 // Which slot each argument's address goes to, and how far from it its elements reach.
 std::vector<CallLayout::Argument> arguments_of(const Draft& call, const std::vector<const View*>& arrays) {
   std::vector<CallLayout::Argument> arguments;
-  const auto add = [&](const Array& array) {
+  const auto add = [&](const Array& array, int upon) {
     const auto slot = std::find(arrays.begin(), arrays.end(), &array);
     const auto* begin = static_cast<const std::byte*>(array.data());
     const auto [first, past] = array.byte_range();
-    arguments.push_back({array.dtype(), array.shape(), array.strides(), first - begin, past - begin, slot == arrays.end() ? -1 : static_cast<int>(slot - arrays.begin())});
+    arguments.push_back({array.dtype(), array.shape(), array.strides(), first - begin, past - begin, slot == arrays.end() ? -1 : static_cast<int>(slot - arrays.begin()), upon});
   };
-  for (const Array& input : call.inputs) add(input);
-  for (const Array& output : call.outputs) add(output);
+  for (const Array& input : call.inputs) add(input, -1);
+  for (const Array& output : call.outputs) {
+    const auto same = std::find_if(call.inputs.begin(), call.inputs.end(), [&](const Array& input) { return is_same_view(input, output); });
+    add(output, same == call.inputs.end() ? -1 : static_cast<int>(same - call.inputs.begin()));
+  }
   return arguments;
 }
 
 bool lie_as_new(const Draft& call) {
   const Graph& graph = call.state.function->graph;
   for (std::size_t k = 0; k < call.outputs.size(); ++k)
-    if (call.outputs[k].strides() != contiguous_strides(call.outputs[k].shape(), graph.node(graph.outputs[k]).order)) return false;
+    if (call.layout.arguments[call.inputs.size() + k].upon >= 0 || call.outputs[k].strides() != contiguous_strides(call.outputs[k].shape(), graph.node(graph.outputs[k]).order)) return false;
   return true;
 }
 

@@ -25,6 +25,7 @@ struct CallLayout {
     Dims shape, strides;
     Index first, past;                                             // the bytes of its elements, from its address
     int slot;
+    int upon;                                                      // a result: the input that it is, element for element, or -1
   };
 
   std::shared_ptr<const Variant> variant;

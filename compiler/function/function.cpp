@@ -181,7 +181,7 @@ template <class... Arrays> std::shared_ptr<const CallLayout> recent_layout(const
 // Whether nothing of the call depends on addresses, or on elements of inputs.
 bool depends_on_layout(const Function::State& f, const Call::State& call, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
   return f.reshaped.empty() && f.graph.element_symbols().empty() && f.given.element_symbols().empty() && call.copies.empty() && call.gathered.empty() &&
-         are_apart(*call.layout, inputs, outputs) && stores_past_caches(inputs, outputs, f.cache_bytes()) == PastCaches::no;
+         lie_alike(*call.layout, inputs, outputs) && stores_past_caches(inputs, outputs, f.cache_bytes()) == PastCaches::no;
 }
 
 // Of arguments that were checked, for `whole` or for what it became for them.

@@ -22,12 +22,16 @@ bool has_outputs(const CallLayout& layout, const std::vector<Array>& outputs) {
 
 }  // namespace
 
-bool are_apart(const CallLayout& layout, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+bool lie_alike(const CallLayout& layout, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
   const auto array = [&](std::size_t k) -> const Array& { return k < inputs.size() ? inputs[k] : outputs[k - inputs.size()]; };
   const auto address = [&](std::size_t k) { return reinterpret_cast<std::intptr_t>(array(k).data()); };
   for (std::size_t k = inputs.size(); k < layout.arguments.size(); ++k)
     for (std::size_t other = 0; other < k; ++other) {
       const auto &own = layout.arguments[k], &its = layout.arguments[other];
+      if (own.upon == static_cast<int>(other)) {
+        if (address(k) != address(other)) return false;
+        continue;
+      }
       if (address(k) + own.first < address(other) + its.past && address(other) + its.first < address(k) + own.past) return false;
     }
   return true;
@@ -35,7 +39,7 @@ bool are_apart(const CallLayout& layout, const std::vector<Array>& inputs, const
 
 std::shared_ptr<const CallLayout> RecentCalls::find(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const {
   for (const auto& layout : recent_)
-    if (layout && has_inputs(*layout, inputs) && has_outputs(*layout, outputs)) return are_apart(*layout, inputs, outputs) ? layout : nullptr;
+    if (layout && has_inputs(*layout, inputs) && has_outputs(*layout, outputs) && lie_alike(*layout, inputs, outputs)) return layout;
   return nullptr;
 }
 

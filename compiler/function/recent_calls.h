@@ -13,8 +13,8 @@ struct CallLayout;
 
 class RecentCalls {
  public:
-  // One of arguments like these, if none of the results may lie upon another argument; else null. Throws nothing: what is wrong with
-  // arguments is found out by those who make a call of them.
+  // One of arguments like these, whose results lie upon inputs as these do; else null. Throws nothing: what is wrong with arguments is found out
+  // by those who make a call of them.
   std::shared_ptr<const CallLayout> find(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
   std::shared_ptr<const CallLayout> find(const std::vector<Array>& inputs) const;      // results will be new arrays
   void add(std::shared_ptr<const CallLayout> layout);
@@ -24,7 +24,7 @@ class RecentCalls {
   std::size_t next_ = 0;                        // which one is forgotten next
 };
 
-// Whether results are apart from all other arguments, so that whichever order they are written in, results are the same.
-bool are_apart(const CallLayout& layout, const std::vector<Array>& inputs, const std::vector<Array>& outputs);
+// Whether each result is the input that it is upon in the layout, and apart from all other arguments.
+bool lie_alike(const CallLayout& layout, const std::vector<Array>& inputs, const std::vector<Array>& outputs);
 
 }  // namespace weft

@@ -83,6 +83,26 @@ TEST_CASE("results upon inputs or each other, after calls where they were apart"
   CHECK(difference(apart_a, triple) == "");                 // the last one is seen
 }
 
+TEST_CASE("results that are inputs, and are not, in turn") {
+  Graph g;
+  const Expr p = g.input("p", f32, {"n"}), d = g.input("d", f32, {"n"});
+  const Function f = compile({p - d * 0.25}, {p, d}, {.threads = 1, .verify = true});
+  const Array expected = f({others({500}, 1), others({500}, 2)})[0];
+  for (int k = 0; k < 3; ++k) {
+    const Array upon = others({500}, 1), step = others({500}, 2), apart(f32, {500});
+    f.run({upon, step}, {apart});
+    CHECK(difference(apart, expected) == "");
+    f.run({upon, step}, {upon});
+    CHECK(difference(upon, expected) == "");
+    copy_elements(others({500}, 1), upon);
+    f.run({upon, step}, {step});
+    CHECK(difference(step, expected) == "");
+    copy_elements(others({500}, 2), upon);
+    f.run({upon, upon}, {upon});
+    CHECK(difference(upon, f({others({500}, 2), others({500}, 2)})[0]) == "");
+  }
+}
+
 TEST_CASE("what is wrong with arguments is said after calls of the same layouts, too") {
   Graph g;
   const Expr x = g.input("x", f32, {"n"}), y = g.input("y", f32, {"n"});
