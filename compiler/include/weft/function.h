@@ -20,6 +20,10 @@
 // axes repeat; bind reads the shape. Outputs may overlap inputs or each other: results are as if all inputs were read first. Shapes of the caller's arrays
 // never change.
 //
+// Cost beside compilation: arguments of new dtypes, shapes or strides are checked and arranged for in a microsecond or two; with one of the
+// last four such layouts, and results apart from inputs or upon them element for element, a call into given arrays or bind takes 75 ns
+// for three arrays, and one with new results .15 us. Calls that look at elements of an input, or decide how axes repeat, are always arranged for.
+//
 // Everything wrong with a call throws weft::Error before any output is written: number of arguments (usage), dtype,
 // rank and sizes (shape), a symbol bound to two sizes (shape), a read-only or self-overlapping output (usage).
 //
