@@ -21,7 +21,7 @@ class NodeCheck {
   void run() const {
     for (const Extent& extent : node_.domain)
       WEFT_REQUIRE(!extent.is_number() || extent.constant() >= 0, shape, what(), "an axis cannot have extent ", extent);
-    check_payload();
+    check_payload(node_);
     for (const Operand& operand : operands_)
       WEFT_REQUIRE(operand.node.value < (id_ == NodeId{} ? graph_.size() : id_.value), usage, what(), "operands come before their users");   // G1
     if (node_.kind == Kind::apply) return check_apply();
@@ -63,7 +63,6 @@ class NodeCheck {
   std::string name(std::size_t p) const { return name_of(graph_, operands_[p].node); }
   Shape shape_of(std::size_t p) const { return graph_.node(operands_[p].node).shape(); }
 
-  void check_payload() const;
   void check_map(std::size_t p) const;
   void check_reference(std::size_t p, std::size_t k, const Extent& extent) const;
   [[noreturn]] void fail_extents(std::size_t p, std::size_t k) const;
@@ -82,46 +81,6 @@ class NodeCheck {
   const std::vector<Operand>& operands_;
   NodeId id_;
 };
-
-// The payload is what the kind says.
-void NodeCheck::check_payload() const {
-  const auto& payload = node_.payload;
-  switch (node_.kind) {
-    case Kind::input: WEFT_REQUIRE(std::holds_alternative<std::string>(payload), usage, "input: expected a name"); return;
-    case Kind::constant: {
-      if (const auto* scalar = std::get_if<Scalar>(&payload)) {
-        WEFT_REQUIRE(node_.domain.empty() && scalar->dtype() == node_.dtype, usage, "constant: a ", scalar->dtype(), " scalar is not a ", node_.dtype,
-                     " of shape ", to_text(node_.domain));
-        return;
-      }
-      const auto* array = std::get_if<Array>(&payload);
-      WEFT_REQUIRE(array != nullptr, usage, "constant: expected a value");
-      Shape shape;
-      for (Index size : array->shape()) shape.emplace_back(size);
-      WEFT_REQUIRE(!shape.empty() && shape == node_.domain && array->dtype() == node_.dtype, usage, "constant: a ", array->dtype(), " array of shape ",
-                   to_text(array->shape()), " is not a ", node_.dtype, " of shape ", to_text(node_.domain));
-      return;
-    }
-    case Kind::iota:
-      WEFT_REQUIRE(node_.dtype == i64 && !node_.domain.empty(), usage, "iota: expected i64 and at least one axis, got ", node_.dtype, " and ",
-                   node_.domain.size());
-      return;
-    case Kind::extent:
-      WEFT_REQUIRE(node_.dtype == i64 && node_.domain.empty() && std::holds_alternative<Extent>(payload), usage,
-                   "extent: expected an i64 scalar with an extent");
-      return;
-    case Kind::update: WEFT_REQUIRE(std::holds_alternative<AxisMap>(payload), usage, "update: expected a reference per axis"); return;
-    case Kind::recurrence: {
-      const auto* recurring = std::get_if<Recurring>(&payload);
-      WEFT_REQUIRE(recurring != nullptr && recurring->recurrence, usage, what(), "expected a recurrence");
-      return;
-    }
-    case Kind::others: WEFT_REQUIRE(std::holds_alternative<Along>(payload), usage, "others: expected an axis"); return;
-    case Kind::fit: WEFT_REQUIRE(std::holds_alternative<Fit>(payload), usage, "broadcast: expected a target"); return;
-    case Kind::apply:
-    case Kind::reshape: return;
-  }
-}
 
 // G4: axis k of operand p disagrees with the loop that it follows.
 void NodeCheck::fail_extents(std::size_t p, std::size_t k) const {
