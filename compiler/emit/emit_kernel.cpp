@@ -151,16 +151,12 @@ Index KernelEmitter::emit_units(const Loop& root) {
   int loops = 0;
   for (const Item& item : root.body)
     if (auto* inner = std::get_if<Loop>(&item)) ++loops, flat &= inner->mark == Mark::lanes && inner->var.axis == axis;
-  if (!flat || loops != 1) make_early_tables({&root});
-  if (program_.is_one_unit) {
-    rely_on_one_unit();
+  flat &= loops == 1;
+  if (!flat) make_early_tables({&root});
+  if (program_.is_one_unit || flat) {
     unit_ = begin;
-    tile_ = {number(0), extent};
-    emit_items(root);
-    return 1;
-  }
-  if (flat && loops == 1) {
-    tile_from(begin, end);
+    if (program_.is_one_unit) rely_on_one_unit(), tile_ = {number(0), extent};
+    else tile_from(begin, end);
     emit_items(root);
     return 1;
   }

@@ -34,9 +34,10 @@ void store_results(Loop& loop, const std::vector<Fold>& folds) {
 
 void run_as_one_unit(Program& program) {
   if (program.root.mark != Mark::units || program.root.var.part != Part::tile) return;
-  const SizeFacts& known = program.axis(program.root.var.axis).known;
-  const bool is_short = known.most <= std::min(program.unit, fold_leaf), is_small = program.unit < fold_leaf || instructions_of(program.root) <= small_body;
-  if (!is_short || !is_small || (merges(program) && known.least < 1)) return;       // a merge of no units makes a value of nothing, code makes none
+  const auto& [extent, hint, known] = program.axis(program.root.var.axis);
+  const bool is_short = known.most <= std::min(program.unit, fold_leaf);
+  const bool is_worth_it = extent.is_number() || instructions_of(program.root) <= small_body || (program.unit < fold_leaf && !program.folds.empty());
+  if (!is_short || !is_worth_it || (merges(program) && known.least < 1)) return;       // a merge of no units makes a value of nothing, code makes none
   program.is_one_unit = true;
   store_results(program.root, program.folds);
   std::vector<std::size_t> same(program.buffers.size());

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// The same bits. Leaves the program alone where a longer call would pay for code of its own, as large bodies do, with nothing that a short one notices.
+// The same bits. Leaves the program alone where a longer call would pay, by code of its own for a large body, for what a short one hardly notices.
 void run_as_one_unit(Program& program);
 
 }  // namespace weft

@@ -80,6 +80,16 @@ TEST_CASE("a large body is the same code for all lengths") {
   const double seconds = f.compile_seconds();
   same_bits(f, {uneven(f32, {5000}), uneven(f32, {5000})});
   CHECK(f.compile_seconds() == seconds);
+  for (const int length : {3, 40}) {
+    Expr chain = x;
+    for (int k = 0; k < length; ++k) chain = tanh(chain * 0.5 + y) + erf(chain);
+    const Function large = compile({chain}, {x, y}, {.threads = 1, .verify = true});
+    same_bits(large, {uneven(f32, {100}), uneven(f32, {100})});
+    CHECK_FALSE(is_one_unit(large));
+    const double once = large.compile_seconds();
+    same_bits(large, {uneven(f32, {5000}), uneven(f32, {5000})});
+    CHECK(large.compile_seconds() == once);
+  }
 }
 
 TEST_CASE("a program becomes one unit: partial results are the results, and no buffer is left of them") {
