@@ -16,6 +16,7 @@ struct CodeOptions {
   bool fast_math = false;
   PastCaches stream = PastCaches::no;
   bool calls = false;    // long functions are called: the same code a thousand times is compile time
+  int code_per_piece = largest_piece;              // of bodies that are cut into functions (emit_outline.cpp)
   Machine machine = {};
 };
 

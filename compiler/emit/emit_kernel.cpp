@@ -15,7 +15,7 @@ namespace weft {
 using llvm::Value;
 
 KernelEmitter::KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options)
-    : Accesses(module, program, classes, plan, options), calls_(options.calls) {}
+    : Accesses(module, program, classes, plan, options), calls_(options.calls), code_per_piece_(options.code_per_piece) {}
 
 // A stage: the signature of StageFn, and nothing known yet.
 void KernelEmitter::begin_function(const std::string& name) {

@@ -36,7 +36,10 @@ class KernelEmitter : private Accesses {
   bool calls_functions() const { return calls_ || jam_.size() >= (is_along_rows() ? most_vectors + 1 : copies_that_call); }
   Value* emit_or_call(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
   Value* call_function(Op op, const std::vector<Value*>& operands, const std::vector<DType>& dtypes, DType result);
-  static bool is_cut(const Loop& loop);
+  bool is_rare(const Loop& loop) const;
+  int code_left(const Item& item) const;
+  std::vector<std::size_t> cuts_of(const Loop& loop) const;
+  bool is_cut(const Loop& loop) const;
   void emit_items(const Loop& loop);
   void emit_items(const Loop& loop, std::size_t first, std::size_t last);
   void emit_piece(const Loop& loop, std::size_t first, std::size_t last, const std::vector<int>& taken, const std::vector<int>& folds,
@@ -217,6 +220,7 @@ class KernelEmitter : private Accesses {
   void emit_held_row(const Loop& loop);
 
   const bool calls_;
+  const int code_per_piece_;
 
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again

@@ -58,7 +58,6 @@ template <class Visit> void for_each_item(const Loop& loop, const Loop* around, 
 void KernelEmitter::hold_rows() {
   constexpr int short_body = 40;
   held_rows_.clear();
-  if (is_cut(program_.root)) return;                // a function has no registers of another
   const auto follows = [](const std::vector<Subscript>& at, int axis) { return at.size() == 1 && at[0] == Subscript{axis, 0, 1}; };
   std::map<int, const Loop*> home;
   for_each_item(program_.root, nullptr, [&](const Item& item, const Loop& loop, const Loop*) {
@@ -75,6 +74,7 @@ void KernelEmitter::hold_rows() {
     const bool along = loop.mark == Mark::lanes && follows(load ? load->at : store->at, loop.var.axis) && !program_.is_tiled(loop.var.axis);
     if (!along || home[buffer] != around || loop.weight > short_body) held_rows_.erase(buffer);
   });
+  if (!held_rows_.empty() && is_cut(program_.root)) held_rows_.clear();       // a function has no registers of another
   for (auto& [buffer, cells] : held_rows_) {
     const Buffer& row = program_.buffer(buffer);
     for (Index k = 0; k < row.extents[0].constant(); k += lane_count) cells.push_back(stack_cell(register_type(context_, row.dtype, lane_count), "row"));

@@ -1,11 +1,13 @@
 // Bodies with many inner loops are cut into functions of their own. LLVM's register allocation and scheduling take more
-// than linear time in the size of a function; a loop body of thousands of inner loops would take minutes.
+// than linear time in the size of a function; a loop body of thousands of inner loops would take minutes. And several
+// threads generate code, if there are several functions.
 //
-// A piece gets the addresses and sizes of its caller, the current indices, the scalars it reads and the accumulators it
-// adds to; scalars that later items read come back through cells.
+// A piece gets what it reads of the addresses and sizes of its caller, the current indices, the scalars and the accumulators
+// it adds to; scalars that later items read come back through cells. The last piece stays where the others are called.
 //
 // Where a variant has many long functions, such as tan, each is compiled once and called.
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "emit_kernel.h"
@@ -52,25 +54,46 @@ void collect(const Program& program, const Item& item, Uses& uses) {
 
 }  // namespace
 
-// Where pieces of a body begin, and its end: before loops that would make the piece too large.
-static std::vector<std::size_t> cuts_of(const Loop& loop) {
-  std::vector<std::size_t> cuts{0};
-  int loops = 0, instructions = 0;
-  for (std::size_t k = 0; k < loop.body.size(); ++k) {
-    auto* inner = std::get_if<Loop>(&loop.body[k]);
-    if (!inner) continue;
-    const int own = instructions_of(*inner);
-    if (loops == loops_per_piece || (loops > 0 && instructions + own > instructions_per_piece)) cuts.push_back(k), loops = instructions = 0;
-    ++loops;
-    instructions += own;
-  }
-  cuts.push_back(loop.body.size());
+// Whether an iteration takes far longer than calls do, and hands on nothing in registers.
+bool KernelEmitter::is_rare(const Loop& loop) const {
+  const bool by_units = loop.mark == Mark::units && loop.var.part == Part::tile;
+  return !program_.is_one_unit && held_rows_.empty() && (by_units || loop.mark == Mark::block || loop.mark == Mark::once);
+}
+
+// Code of an item in the function that its loop is in.
+int KernelEmitter::code_left(const Item& item) const {
+  auto* inner = std::get_if<Loop>(&item);
+  if (!inner) return 0;
+  if (!is_rare(*inner)) return code_of(*inner);
+  int code = inner->weight;
+  for (std::size_t k = cuts_of(*inner).rbegin()[1]; k < inner->body.size(); ++k) code += code_left(inner->body[k]);
+  return code;
+}
+
+// Where pieces of a body begin, and its end: as few as there must be, but some may be larger by half.
+std::vector<std::size_t> KernelEmitter::cuts_of(const Loop& loop) const {
+  const int most = is_rare(loop) ? code_per_piece_ : largest_piece;
+  std::vector<int> codes;
+  for (const Item& item : loop.body) codes.push_back(code_left(item));
+  const auto cut = [&](int limit) {
+    std::vector<std::size_t> cuts{0};
+    int code = 0;
+    for (std::size_t k = 0; k < codes.size(); ++k) {
+      if (code > 0 && code + codes[k] > limit) cuts.push_back(k), code = 0;
+      code += codes[k];
+    }
+    cuts.push_back(codes.size());
+    return cuts;
+  };
+  const auto least = static_cast<std::size_t>((std::accumulate(codes.begin(), codes.end(), 0) + most - 1) / most);
+  std::vector<std::size_t> cuts = cut(most);
+  for (int limit = most; limit <= most + most / 2 && cuts.size() - 1 > least; limit += most / 8 + 1) cuts = cut(limit);
   return cuts;
 }
 
 // Whether some body becomes several functions.
-bool KernelEmitter::is_cut(const Loop& loop) {
-  return cuts_of(loop).size() > 2 || std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
+bool KernelEmitter::is_cut(const Loop& loop) const {
+  return cuts_of(loop).size() > 2 || std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
     auto* inner = std::get_if<Loop>(&item);
     return inner && is_cut(*inner);
   });
@@ -91,13 +114,14 @@ void KernelEmitter::emit_items(const Loop& loop) {
     std::set_intersection(pieces[piece].made.begin(), pieces[piece].made.end(), later.begin(), later.end(), std::back_inserter(returned[piece]));
     later.insert(pieces[piece].read.begin(), pieces[piece].read.end());
   }
-  for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+  for (std::size_t piece = 0; piece + 1 < pieces.size(); ++piece) {
     std::vector<int> taken, folds;
     const Uses& uses = pieces[piece];
     std::set_difference(uses.read.begin(), uses.read.end(), uses.made.begin(), uses.made.end(), std::back_inserter(taken));
     std::set_difference(uses.folds.begin(), uses.folds.end(), uses.opened.begin(), uses.opened.end(), std::back_inserter(folds));
     emit_piece(loop, cuts[piece], cuts[piece + 1], taken, folds, returned[piece]);
   }
+  emit_items(loop, cuts.rbegin()[1], loop.body.size());
 }
 
 void KernelEmitter::emit_items(const Loop& loop, std::size_t first, std::size_t last) {
@@ -110,6 +134,27 @@ void KernelEmitter::emit_items(const Loop& loop, std::size_t first, std::size_t 
     const Loop& fold = std::get<Loop>(loop.body[k++]);
     emit_thin(fold, outer_of(fold), taker);
   }
+}
+
+// The function without parameters that it does not use, and arguments without theirs: most go through memory.
+static llvm::Function* without_unused(llvm::Function& whole, std::vector<Value*>& arguments) {
+  std::vector<Value*> used;
+  std::vector<llvm::Type*> types;
+  for (llvm::Argument& parameter : whole.args())
+    if (!parameter.use_empty()) used.push_back(arguments[parameter.getArgNo()]), types.push_back(parameter.getType());
+  auto* function = llvm::Function::Create(llvm::FunctionType::get(whole.getReturnType(), types, false), whole.getLinkage(), "", whole.getParent());
+  function->takeName(&whole);
+  function->copyAttributesFrom(&whole);
+  function->splice(function->begin(), &whole);
+  auto next = function->arg_begin();
+  for (llvm::Argument& parameter : whole.args()) {
+    if (parameter.use_empty()) continue;
+    next->takeName(&parameter);
+    parameter.replaceAllUsesWith(&*next++);
+  }
+  whole.eraseFromParent();
+  arguments = std::move(used);
+  return function;
 }
 
 void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t last, const std::vector<int>& taken, const std::vector<int>& folds,
@@ -153,8 +198,8 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
   }
   emit_items(loop, first, last);
   for (std::size_t k = 0; k < returned.size(); ++k) b_.CreateStore(scalars_[static_cast<std::size_t>(returned[k])], results[k]);
-  llvm::Function* const piece = function_;
   end_function();
+  llvm::Function* const piece = without_unused(*function_, arguments);
   // .. and back.
   resume(std::move(caller));
   for (std::size_t k = 0; k < passed.size(); ++k) *passed[k] = outside[k];

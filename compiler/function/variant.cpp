@@ -5,6 +5,8 @@
 
 #include <llvm/Support/raw_ostream.h>
 
+#include <weft/thread_pool.h>
+
 #include "code/jit.h"
 #include "code/features.h"
 #include "code/verify_code.h"
@@ -48,7 +50,7 @@ class Stopwatch {
 std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options) {
   Stopwatch watch;
   auto variant = std::make_shared<Variant>();
-  variant->code_options = {options.lanes, options.fast_math, hints.stream, false, hints.machine};
+  variant->code_options = {.lanes = options.lanes, .fast_math = options.fast_math, .stream = hints.stream, .machine = hints.machine};
   variant->bindings = hints.bindings;
   variant->schedule = make_schedule(graph, hints);
   if (options.verify) verify(graph, variant->schedule);
@@ -69,9 +71,10 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
     partition_loops(programs.back(), hints.bindings);
     if (options.verify) verify(programs.back());
   }
-  int instructions = 0;
-  for (const Program& program : programs) instructions += instructions_of(program.root);
+  int instructions = 0, with_loops = 0;
+  for (const Program& program : programs) instructions += instructions_of(program.root), with_loops += code_of(program.root);
   variant->code_options.calls = instructions > functions_inline;
+  variant->code_options.code_per_piece = code_per_piece(with_loops, hardware_threads());
   variant->seconds.lower = watch.lap();
   OwnedModule code = emit_code(programs, variant->classes, plan, variant->code_options);
   if (options.verify) verify(*code.module);

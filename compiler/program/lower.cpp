@@ -91,6 +91,13 @@ int instructions_of(const Loop& loop) {
   return sum;
 }
 
+int code_of(const Loop& loop) {
+  int code = loop.weight + (loop.mark == Mark::lanes ? vector_loop_code : 0);
+  for (const Item& item : loop.body)
+    if (auto* inner = std::get_if<Loop>(&item)) code += code_of(*inner);
+  return code;
+}
+
 Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name) {
   Program program = Lowering(graph, schedule, nest, std::move(name)).run();
   share_rows(program);

@@ -163,6 +163,7 @@ struct Program {
 Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name);   // lower.cpp
 std::string to_text(const Graph& graph, const Program& program);                                   // print_program.cpp
 int instructions_of(const Loop& loop);                                                              // the weights of its loops and its own
+int code_of(const Loop& loop);                                                                      // likewise, and what vector loops come with
 // A loop that counts from the other end: the index along the axis becomes the last one less what it has counted (turn_round.cpp).
 bool can_turn_round(const Loop& loop, int axis);
 bool reads_backwards(const Loop& loop, int axis);            // anything there

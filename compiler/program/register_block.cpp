@@ -19,13 +19,6 @@ bool stores_to(const Loop& loop, int buffer) {
   });
 }
 
-std::ptrdiff_t loops_in(const Loop& loop) {
-  std::ptrdiff_t count = 0;
-  for (const Item& item : loop.body)
-    if (auto* inner = std::get_if<Loop>(&item)) count += 1 + loops_in(*inner);
-  return count;
-}
-
 bool is_value(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
 
 // What each panel of a row's vectors makes again, for every element of the fold: values of the row alone, and reciprocals of divisors.
@@ -90,7 +83,7 @@ std::optional<std::size_t> LoopChoices::sums_of_rows(const Loop& rows) const {
   if (first == rows.body.end() || std::any_of(rows.body.begin(), first, changes)) return {};
   const auto* fold = std::get_if<Loop>(&*first);
   // Rows that would be cut into functions of their own are left alone (emit_outline.cpp).
-  if (!fold || !fits_register_block(rows, *fold) || loops_in(rows) > loops_per_piece || instructions_of(rows) > instructions_per_piece) return {};
+  if (!fold || !fits_register_block(rows, *fold) || code_of(rows) > largest_piece) return {};
   if (is_thin(*fold, outer_of(*fold))) return {};
   return static_cast<std::size_t>(first - rows.body.begin());
 }

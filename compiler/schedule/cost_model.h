@@ -8,8 +8,8 @@
 //   few elements along an axis    thin_extent_pays, across_in_loads, joined_in_loads, copies_that_call, picks_joined_rows, worth_preparing
 //   recurrences                   carried_in_loads, worth_a_nest
 //   rows kept for other indices   kept_row_fits, unit_of_vectors, unit_of_short_axis
-//   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, loops_per_piece, instructions_per_piece,
-//                                 twice_emitted, long_body, masked_only, first_level_of_code
+//   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, vector_loop_code, largest_piece,
+//                                 code_per_piece, twice_emitted, long_body, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
 //   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, packed_in_loads, rows_that_share
@@ -210,8 +210,9 @@ inline constexpr int small_parts = 64;
 inline constexpr int first_level_of_code = 1000; // of all loops of a nest, several vectors side by side: beyond, code comes from the second level
 inline constexpr int functions_inline = 640;     // in all loops of a variant: beyond, long functions are called, and compiled once
 inline constexpr std::size_t copies_that_call = 5;   // of one body, side by side: likewise
-inline constexpr int loops_per_piece = 12;       // of one function: LLVM takes more than linear time
-inline constexpr int instructions_per_piece = 640;   // likewise; and several threads generate code
+inline constexpr int vector_loop_code = 64;      // beside its body: of several vectors, of what is left over, and addresses
+inline constexpr int largest_piece = 1000;       // code of one function: LLVM takes more than linear time
+int code_per_piece(int code, int threads);       // of a variant that has so much of it, where several threads generate it
 // Instructions of a function before LLVM's passes. Vectors that leave their registers go where lines of the cache begin: LLVM does not see to that by
 // itself where it meets them late, and softmax of rows of five then takes .52 or .92 ns an element, as the caller's stack may lie (Zen 4).
 inline constexpr unsigned likely_to_spill = 200;
