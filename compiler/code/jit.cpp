@@ -6,7 +6,6 @@
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h>
-#include <llvm/ExecutionEngine/Orc/MemoryMapper.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
@@ -19,6 +18,7 @@
 #include "fold_support.h"
 #include "large_stacks.h"
 #include "llvm_options.h"
+#include "near_memory.h"
 #include "pack_support.h"
 #include "split_module.h"
 #include "target.h"
@@ -51,7 +51,7 @@ std::unique_ptr<LLJIT> make_session() {
 #else
                           .setObjectLinkingLayerCreator([](ExecutionSession& es, const Triple&) -> Expected<std::unique_ptr<ObjectLayer>> {
 #endif
-                            auto memory = MapperJITLinkMemoryManager::CreateWithMapper<InProcessMemoryMapper>(std::size_t{64} << 20);
+                            auto memory = MapperJITLinkMemoryManager::CreateWithMapper<NearMemory>(std::size_t{64} << 20);
                             if (!memory) return memory.takeError();
                             return std::make_unique<ObjectLinkingLayer>(es, std::move(*memory));
                           })
