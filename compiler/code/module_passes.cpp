@@ -7,6 +7,7 @@
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 
+#include "overlap_turns.h"
 #include "place_constants.h"
 
 namespace weft {
@@ -27,6 +28,7 @@ void run_module_passes(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   passes.addPass(PlaceConstants());
+  passes.addPass(OverlapTurns());
   llvm::ModulePassManager whole;
   whole.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   whole.run(module, modules);

@@ -28,8 +28,13 @@ llvm::Expected<std::unique_ptr<NearMemory>> NearMemory::Create() {
 }
 
 void NearMemory::reserve(std::size_t bytes, OnReservedFunction done) {
-  void* const wanted = reinterpret_cast<void*>(end_.fetch_sub(bytes) - bytes);
-  void* const memory = mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  constexpr int tries = 64, how = MAP_PRIVATE | MAP_ANONYMOUS;
+  void* memory = MAP_FAILED;
+  for (int k = 0; k < tries && memory == MAP_FAILED; ++k) {
+    const std::uintptr_t wanted = end_.fetch_sub(bytes) - bytes;
+    memory = mmap(reinterpret_cast<void*>(wanted), bytes, PROT_READ | PROT_WRITE, how | MAP_FIXED_NOREPLACE, -1, 0);
+  }
+  if (memory == MAP_FAILED) memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, how, -1, 0);
   if (memory == MAP_FAILED) return done(llvm::errorCodeToError(std::error_code(errno, std::generic_category())));
   done(llvm::orc::ExecutorAddrRange(llvm::orc::ExecutorAddr::fromPtr(memory), bytes));
 }

@@ -10,29 +10,13 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 
-#include "features.h"
+#include "loop_hints.h"
+#include "vector_registers.h"
 
 namespace weft {
 namespace {
 
 using namespace llvm;
-
-struct Registers {
-  unsigned count, bits;
-};
-
-Registers registers_of(const Function& function) {
-  const std::string features = function.getFnAttribute("target-features").getValueAsString().str();
-  if (has_feature(features, "+avx512f")) return {32, 512};
-  return {16, has_feature(features, "+avx") ? 256U : 128U};
-}
-
-// Vector registers that a value takes; none for integers, addresses and conditions.
-unsigned registers_for(const Type& type, const Registers& registers) {
-  const Type* element = type.getScalarType();
-  if (element->isIntegerTy(1) || !(type.isVectorTy() || element->isFloatingPointTy()) || element->isPointerTy()) return 0;
-  return (static_cast<unsigned>(type.getPrimitiveSizeInBits().getFixedValue()) + registers.bits - 1) / registers.bits;
-}
 
 // Blocks that every turn of the loop runs, in their order.
 std::vector<BasicBlock*> usual_path(const Loop& loop, const DominatorTree& tree) {
@@ -48,11 +32,11 @@ std::vector<BasicBlock*> usual_path(const Loop& loop, const DominatorTree& tree)
 // Most registers that a turn of the loop has values in at the same time, from its end to its start.
 class LiveValues {
  public:
-  LiveValues(const Loop& loop, const std::vector<BasicBlock*>& path, const Registers& registers) : loop_(loop), registers_(registers) {
+  LiveValues(const Loop& loop, const std::vector<BasicBlock*>& path, const VectorRegisters& registers) : loop_(loop), registers_(registers) {
     add_outer_and_carried(path);
     for (auto block = path.rbegin(); block != path.rend(); ++block)
       for (Instruction& instruction : reverse(**block)) {
-        if (live_.erase(&instruction)) now_ -= registers_for(*instruction.getType(), registers_);
+        if (live_.erase(&instruction)) now_ -= registers_.of(*instruction.getType());
         if (isa<PHINode>(instruction)) continue;
         for (const Use& operand : instruction.operands())
           if (!is_read_in_place(*operand, instruction)) add(*operand);
@@ -63,7 +47,7 @@ class LiveValues {
  private:
   void add(const Value& value) {
     if (!isa<Instruction>(value) && !isa<Argument>(value)) return;
-    const unsigned needed = registers_for(*value.getType(), registers_);
+    const unsigned needed = registers_.of(*value.getType());
     if (needed == 0 || !live_.insert(&value).second) return;
     most_ = std::max(most_, now_ += needed);
   }
@@ -83,7 +67,7 @@ class LiveValues {
   }
 
   const Loop& loop_;
-  const Registers& registers_;
+  const VectorRegisters& registers_;
   DenseSet<const Value*> live_;
   unsigned now_ = 0, most_ = 0;
 };
@@ -112,7 +96,7 @@ struct Place {
 };
 
 // In the order of their first uses.
-std::vector<Place> constants_of(const std::vector<BasicBlock*>& path, const Registers& registers) {
+std::vector<Place> constants_of(const std::vector<BasicBlock*>& path, const VectorRegisters& registers) {
   std::vector<Place> places;
   DenseMap<const Constant*, std::size_t> place_of;
   for (BasicBlock* block : path)
@@ -121,7 +105,7 @@ std::vector<Place> constants_of(const std::vector<BasicBlock*>& path, const Regi
       Constant* before = nullptr;
       for (Use& use : instruction.operands()) {
         auto* constant = dyn_cast<Constant>(use.get());
-        if (!constant || registers_for(*constant->getType(), registers) == 0 || isa<UndefValue>(constant) || constant->isNullValue() || constant->isAllOnesValue() ||
+        if (!constant || registers.of(*constant->getType()) == 0 || isa<UndefValue>(constant) || constant->isNullValue() || constant->isAllOnesValue() ||
             !takes_from_anywhere(use))
           continue;
         const auto [found, is_new] = place_of.try_emplace(constant, places.size());
@@ -139,7 +123,7 @@ std::vector<Place> constants_of(const std::vector<BasicBlock*>& path, const Regi
 BasicBlock* place_before(const Loop& innermost) {
   const Loop* loop = &innermost;
   while (const Loop* around = loop->getParentLoop()) {
-    if (around->getSubLoops().size() != 1 || !around->getLoopPreheader()) break;
+    if (around->getSubLoops().size() != 1 || !around->getLoopPreheader() || !around->getLoopLatch() || around->getLoopLatch()->getTerminator()->hasMetadata(few_turns)) break;
     loop = around;
   }
   return loop->getLoopPreheader();
@@ -175,20 +159,20 @@ class Loader {
 };
 
 // In front of the loop, those first that spare most loads, while there are registers.
-void load_outside(const std::vector<Place>& places, BasicBlock* before, const Registers& registers, Loader& loader) {
+void load_outside(const std::vector<Place>& places, BasicBlock* before, const VectorRegisters& registers, Loader& loader) {
   std::vector<const Place*> order;
   for (const Place& place : places) order.push_back(&place);
   std::sort(order.begin(), order.end(), [](const Place* a, const Place* b) { return a->worth != b->worth ? a->worth > b->worth : a < b; });
   unsigned taken = 0;
   for (const Place* place : order) {
-    taken += registers_for(*place->constant->getType(), registers);
+    taken += registers.of(*place->constant->getType());
     if (taken > registers.count) break;
     Value* loaded = loader.load_outside(place->constant, before);
     for (Use* use : place->uses) use->set(loaded);
   }
 }
 
-void place(const Loop& loop, const DominatorTree& tree, const Registers& registers, Loader& loader) {
+void place(const Loop& loop, const DominatorTree& tree, const VectorRegisters& registers, Loader& loader) {
   BasicBlock* before = place_before(loop);
   if (!before || !loop.getLoopLatch()) return;
   const std::vector<BasicBlock*> path = usual_path(loop, tree);
@@ -204,7 +188,7 @@ void place(const Loop& loop, const DominatorTree& tree, const Registers& registe
 llvm::PreservedAnalyses PlaceConstants::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   const LoopInfo& loops = analyses.getResult<LoopAnalysis>(function);
   const DominatorTree& tree = analyses.getResult<DominatorTreeAnalysis>(function);
-  const Registers registers = registers_of(function);
+  const VectorRegisters registers(function);
   Loader loader(function);
   for (const Loop* loop : loops.getLoopsInPreorder())
     if (loop->isInnermost()) place(*loop, tree, registers, loader);

@@ -15,7 +15,7 @@ class CodeBuilder {
 
   explicit CodeBuilder(llvm::Module& module) : module_(module), context_(module.getContext()), b_(context_), entry_(context_) {}
 
-  template <class Body> void for_range(Value* begin, Value* end, Index step, const char* name, Body body, bool some = false);
+  template <class Body> llvm::BranchInst* for_range(Value* begin, Value* end, Index step, const char* name, Body body, bool some = false);
   template <class Body> void if_then(Value* condition, const char* name, Body body);
   Value* number(Index value) { return b_.getInt64(static_cast<std::uint64_t>(value)); }
   // So many elements, or bytes, after `at`: that itself for none.
@@ -46,9 +46,10 @@ template <class Body> void CodeBuilder::if_then(llvm::Value* condition, const ch
 }
 
 // for (index = begin; index < end; index += step) body(index); nothing where that is known to be empty. `some`: where it is known not to be.
-template <class Body> void CodeBuilder::for_range(llvm::Value* begin, llvm::Value* end, Index step, const char* name, Body body, bool some) {
+// Returns the branch that closes it.
+template <class Body> llvm::BranchInst* CodeBuilder::for_range(llvm::Value* begin, llvm::Value* end, Index step, const char* name, Body body, bool some) {
   Value* any = some ? b_.getTrue() : b_.CreateICmpSLT(begin, end);
-  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any); known && known->isZero()) return;
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any); known && known->isZero()) return nullptr;
   auto* before = b_.GetInsertBlock();
   auto* loop = llvm::BasicBlock::Create(context_, name, function_);
   auto* after = llvm::BasicBlock::Create(context_, std::string(name) + ".end", function_);
@@ -60,8 +61,9 @@ template <class Body> void CodeBuilder::for_range(llvm::Value* begin, llvm::Valu
   body(index);
   llvm::Value* next = b_.CreateAdd(index, number(step), "", true, true);
   index->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
+  auto* branch = b_.CreateCondBr(b_.CreateICmpSLT(next, end), loop, after);
   b_.SetInsertPoint(after);
+  return branch;
 }
 
 }  // namespace weft

@@ -51,6 +51,7 @@ class KernelEmitter : private Accesses {
   void around_lanes(const std::function<void()>& loops);
   void emit_lane_range(const Loop& loop, Range range);
   bool is_one_vector(const Loop& loop) const;
+  bool has_many_turns(const Loop& loop, Index stride) const;
   void emit_part_of_vector(const Loop& loop, Range range);
   void emit_whole_then_rest(const Loop& loop, Range range, int steps);
   Value* emit_single_vectors(const Loop& loop, Range range);
@@ -87,6 +88,7 @@ class KernelEmitter : private Accesses {
   std::vector<Stop> stops_of(const Loop& loop, int steps);
   void move_parts(const std::vector<Stop>& stops, bool loads, Value* index, const Masks& masks);
   void emit_shared_body(const Loop& loop, Range range, int steps);
+  void emit_whole_then_part(const Loop& loop, Range range, int steps);
   void keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks);
 
   // emit_jam.cpp: several copies of a body, side by side

@@ -5,6 +5,7 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include "code/loop_hints.h"
 #include "emit_kernel.h"
 #include "others.h"
 #include "schedule/schedule.h"
@@ -204,6 +205,13 @@ Value* KernelEmitter::emit_single_vectors(const Loop& loop, Range range) {
 // Along a block of no more elements than a vector has: nothing is worth preparing for it.
 bool KernelEmitter::is_one_vector(const Loop& loop) const { return program_.is_tiled(loop.var.axis) && program_.block > 0 && program_.block <= lane_count; }
 
+// What they gain is worth their compile time, and what the first and the last one take more (overlap_turns.h).
+bool KernelEmitter::has_many_turns(const Loop& loop, Index stride) const {
+  constexpr Index many = 8;
+  const Index all = program_.axis(loop.var.axis).hint, at_once = !program_.is_tiled(loop.var.axis) ? all : program_.block > 0 ? program_.block : program_.unit;
+  return jam_.empty() && all >= worth_overlapping && at_once >= many * stride;
+}
+
 void KernelEmitter::emit_part_of_vector(const Loop& loop, Range range) {
   note_code(loop, 1, false);
   part_ = b_.CreateSub(range.end, range.begin);
@@ -237,7 +245,8 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     load_repeated(loop, range.begin, steps);
     if (copies_.along_rows) open_rows();
     const bool some = exact && has_some(loop.var.axis);
-    for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); }, some);
+    auto* branch = for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); }, some);
+    if (branch && has_many_turns(loop, stride)) set_hint(*branch, many_turns);
     repeated_.clear();
     if (copies_.along_rows) close_rows(loop);
     if (exact) return;

@@ -3,6 +3,7 @@
 // writes memory of its own, to which the elements are copied before it, and from which they are copied after.
 #include <algorithm>
 
+#include "code/loop_hints.h"
 #include "emit_kernel.h"
 
 namespace weft {
@@ -47,8 +48,34 @@ void KernelEmitter::move_parts(const std::vector<Stop>& stops, bool loads, Value
   }
 }
 
+// All whole steps, and then the last part, without a branch within the loop.
+void KernelEmitter::emit_whole_then_part(const Loop& loop, Range range, int steps) {
+  const int stride = steps * lane_count;
+  const auto stops = stops_of(loop, steps);
+  load_repeated(loop, range.begin, steps);
+  Value* left = b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride));
+  Value* whole_end = b_.CreateSub(range.end, left);
+  auto* parts = for_range(number(0), number(2), 1, "part", [&](Value* pass) {
+    Value *is_part = b_.CreateICmpNE(pass, number(0)), *some_left = b_.CreateAnd(is_part, b_.CreateICmpNE(left, number(0)));
+    const Masks masks = first_lanes(left, steps);
+    if_then(some_left, "before", [&] { move_parts(stops, true, whole_end, masks); });
+    for (const Stop& stop : stops) {
+      Value* from_end = b_.CreateMul(whole_end, number(-static_cast<Index>(size_of(stop.dtype))));
+      accesses_.at(stop.item).base = b_.CreateSelect(is_part, b_.CreateGEP(b_.getInt8Ty(), stop.cell, from_end), stop.base);
+    }
+    auto* branch = for_range(b_.CreateSelect(is_part, whole_end, range.begin), b_.CreateSelect(is_part, range.end, whole_end), stride, "lanes",
+                             [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
+    set_hint(*branch, many_turns);
+    if_then(some_left, "after", [&] { move_parts(stops, false, whole_end, masks); });
+  });
+  set_hint(*parts, few_turns);
+  repeated_.clear();
+}
+
 void KernelEmitter::emit_shared_body(const Loop& loop, Range range, int steps) {
   const int stride = steps * lane_count;
+  const bool adds = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Accumulate>(item); });
+  if (!adds && has_many_turns(loop, stride)) return emit_whole_then_part(loop, range, steps);
   const auto stops = stops_of(loop, steps);
   load_repeated(loop, range.begin, steps);
   for_range(range.begin, range.end, stride, "lanes", [&](Value* index) {

@@ -9,7 +9,7 @@
 //   recurrences                   carried_in_loads, worth_a_nest
 //   rows kept for other indices   kept_row_fits, unit_of_vectors, unit_of_short_axis
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, vector_loop_code, largest_piece,
-//                                 code_per_piece, twice_emitted, long_body, masked_only, first_level_of_code
+//                                 code_per_piece, twice_emitted, long_body, worth_overlapping, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
 //   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, packed_in_loads, rows_that_share
@@ -200,6 +200,7 @@ inline constexpr int small_body = 16;            // of simple ops
 inline constexpr int twice_emitted = small_body; // bodies up to this size: for whole steps, and with masks for the rest
 inline constexpr int interleaved_body = 100;     // of a few long functions: four vectors side by side hide their latency
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
+inline constexpr Index worth_overlapping = 8192; // elements of loops whose turns overlap: a seventh to a twentieth less, and 1 to 2 ms more to compile
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 // Bodies for the parts of a loop, or the rows of a loop outside, between bounds of what is asked of the index (partition.h): a bound is so near an
 // end that both are one; shorter parts are not worth a body of their own. More than so many parts pay while their bodies are small in all.

@@ -31,6 +31,31 @@ TEST_CASE("long bodies of every number of elements, in registers of every width"
     }
 }
 
+// Those of so many elements in two halves that overlap (overlap_turns.h), and the last part by itself.
+TEST_CASE("long bodies of many elements, whole vectors of them and not: alone, with sums, in the memory of an operand") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), y = g.input("y", f32, {"n"});
+  const Expr gelu = 0.5 * x * (1 + tanh(0.7978845608 * (x + 0.044715 * x * x * x)));
+  const std::vector<Expr> alone{gelu, grad(sum(gelu * y), {x})[0]}, with_sums{alone[1], sum(alone[1]), cbrt(x) + y};
+  for (const auto& outputs : {alone, with_sums, {cbrt(x) + y}})
+    for (Index n : {8192, 8193, 8223, 20479}) {
+      CAPTURE(n);
+      const Function f = compile(outputs, {x, y}, {.threads = 2, .verify = true});
+      const Graph& graph = f.final_graph();
+      const std::vector<Array> arrays{counted(f32, {n}), counted(f32, {n})};
+      const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
+      for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
+      const bool marked = f.llvm().find("weft.many-turns") != std::string::npos;
+      const bool has_sums = outputs.size() == with_sums.size();           // whose last part is a branch of the body
+      CHECK(marked == (n == 8192 || !has_sums));
+      std::vector<Array> given{arrays[0].copy(), arrays[1].copy()}, taken = results;
+      taken[0] = given[1];
+      f.run(given, taken);
+      for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(taken[k], expected[k]) == "");
+    }
+  CHECK(compile({alone}, {x, y}).llvm().find("weft.many-turns") == std::string::npos);       // of as few elements as are supposed
+}
+
 TEST_CASE("rows that end anywhere: several folds, results in the memory of an operand, operands that repeat or stand still") {
   for (Index m : {1, 15, 17, 33, 50, 1040}) {
     Graph g;
