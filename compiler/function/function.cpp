@@ -189,7 +189,7 @@ std::shared_ptr<Call::State> first_call(const std::shared_ptr<Function::State>& 
   auto call = make_call(state, bindings, inputs, outputs);
   if (state == whole && depends_on_layout(*state, *call, inputs, outputs)) {
     const std::scoped_lock lock(state->mutex);
-    state->recent.add(call->layout);
+    if (!state->recent.find(inputs, outputs)) state->recent.add(call->layout);         // by another thread, meanwhile
   }
   return call;
 }

@@ -203,8 +203,8 @@ int vectors_side_by_side(int body, const LongFunctions& functions, int registers
   if (body <= small_body) return 4 * registers_each + few_constants <= registers ? 4 : 2;
   // One to three functions wait for their results: four vectors take 7 to 15 % less, and 1.5 to 3 ms more to compile. Shorter bodies gain
   // nothing, longer ones more, but their compile time is what a user waits for (Zen 5). Functions from tables wait the least, and other
-  // ops of a third of their cost fill that: gelu with its gradient takes .45 ns an element with two vectors, .51 with four (Zen 4).
-  const bool filled = functions.cost > 0 && functions.all_from_tables && 4 * functions.cost < 3 * body;
+  // ops of an eighth of their cost fill that: gelu takes .37 ns an element with two vectors, .38 with four, with its gradient .45 and .51 (Zen 4).
+  const bool filled = functions.cost > 0 && functions.all_from_tables && 9 * functions.cost <= 8 * body;
   if (body >= 32 && body <= interleaved_body && 32 * registers_each <= registers && !filled) return 4;
   if (body <= long_body) return 2;
   if (body <= masked_only) return 16 * registers_each <= registers ? 2 : 1;

@@ -170,8 +170,8 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
   CHECK(vectors_side_by_side(40, sigmoid, 2, 32) == 2);
   CHECK(vectors_side_by_side(90, sigmoid, 1, 32) == 4);
   CHECK(vectors_side_by_side(130, sigmoid, 1, 32) == 2);
-  CHECK(vectors_side_by_side(40, tanh, 1, 32) == 4);
-  CHECK(vectors_side_by_side(41, tanh, 1, 32) == 2);       // and what other ops fill
+  CHECK(vectors_side_by_side(33, tanh, 1, 32) == 4);
+  CHECK(vectors_side_by_side(34, tanh, 1, 32) == 2);       // and what other ops fill
   CHECK(vectors_side_by_side(41, none, 1, 32) == 4);
   CHECK(is_from_tables(Op::tanh, f32));
   CHECK_FALSE(is_from_tables(Op::tanh, f64));
