@@ -207,7 +207,7 @@ bool KernelEmitter::is_one_vector(const Loop& loop) const { return program_.is_t
 
 // What they gain is worth their compile time, and what the first and the last one take more (overlap_turns.h).
 bool KernelEmitter::has_many_turns(const Loop& loop, Index stride) const {
-  constexpr Index many = 8;
+  constexpr Index many = 16;
   const Index all = program_.axis(loop.var.axis).hint, at_once = !program_.is_tiled(loop.var.axis) ? all : program_.block > 0 ? program_.block : program_.unit;
   return jam_.empty() && all >= worth_overlapping && at_once >= many * stride;
 }
