@@ -65,7 +65,7 @@ void KernelEmitter::emit_whole_then_part(const Loop& loop, Range range, int step
     }
     auto* branch = for_range(b_.CreateSelect(is_part, whole_end, range.begin), b_.CreateSelect(is_part, range.end, whole_end), stride, "lanes",
                              [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
-    set_hint(*branch, many_turns);
+    if (branch) set_hint(*branch, many_turns);
     if_then(some_left, "after", [&] { move_parts(stops, false, whole_end, masks); });
   });
   set_hint(*parts, few_turns);

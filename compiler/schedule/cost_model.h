@@ -200,7 +200,7 @@ inline constexpr int small_body = 16;            // of simple ops
 inline constexpr int twice_emitted = small_body; // bodies up to this size: for whole steps, and with masks for the rest
 inline constexpr int interleaved_body = 100;     // of a few long functions: four vectors side by side hide their latency
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
-inline constexpr Index worth_overlapping = 8192; // elements of loops whose turns overlap: a seventh to a twentieth less, and 1 to 2 ms more to compile
+inline constexpr Index worth_overlapping = 8192; // elements of loops whose turns overlap: they take up to a sixth less, and 1 to 2 ms more to compile
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 // Bodies for the parts of a loop, or the rows of a loop outside, between bounds of what is asked of the index (partition.h): a bound is so near an
 // end that both are one; shorter parts are not worth a body of their own. More than so many parts pay while their bodies are small in all.

@@ -6,12 +6,10 @@
 
 #include <doctest/doctest.h>
 
-#include <llvm/AsmParser/Parser.h>
-#include <llvm/Support/SourceMgr.h>
-
 #include "code/jit.h"
 #include "code/features.h"
 #include "code/target.h"
+#include "module_text.h"
 
 using namespace weft;
 
@@ -25,11 +23,7 @@ OwnedModule loop_module(int count, int lanes) {
     text += "  %v" + std::to_string(step + 1) + " = fadd <16 x float> %v" + std::to_string(step) + ", splat (float " + std::to_string(step + 1) + ".0)\n";
   text += "  store <16 x float> %v" + std::to_string(count) + ", ptr %at, align 4\n  %next = add i64 %k, 1\n  %more = icmp slt i64 %next, %n\n"
           "  br i1 %more, label %body, label %end\nend:\n  ret void\n}\nattributes #0 = { \"target-features\"=\"" + host_features(lanes) + "\" }\n";
-  OwnedModule owned;
-  llvm::SMDiagnostic wrong;
-  owned.module = llvm::parseAssemblyString(text, wrong, *owned.context);
-  REQUIRE_MESSAGE(owned.module, wrong.getMessage().str());
-  return owned;
+  return module_of(text);
 }
 
 std::string object_of(int count, int lanes) {

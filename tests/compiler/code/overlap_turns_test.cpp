@@ -1,6 +1,7 @@
 // Which loops become two halves, and that they do what they did.
 #include "code/overlap_turns.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -8,12 +9,11 @@
 
 #include <doctest/doctest.h>
 
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Support/SourceMgr.h>
 
 #include "code/features.h"
 #include "code/jit.h"
+#include "module_text.h"
 
 using namespace weft;
 
@@ -37,11 +37,7 @@ struct Text {
             "  %sum.next = fadd <16 x float> %sum, %v" + std::to_string(additions) + "\n"
             "  %next = add i64 %i, 16\n  %more = icmp slt i64 %next, %n\n  br i1 %more, label %body, label %end" + (many ? ", !weft.many-turns !0" : "") +
             "\nend:\n  store <16 x float> %sum.next, ptr %sums, align 4\n  ret void\n}\nattributes #0 = { \"target-features\"=\"" + host_features(lanes) + "\" }\n!0 = !{}\n";
-    OwnedModule owned;
-    llvm::SMDiagnostic wrong;
-    owned.module = llvm::parseAssemblyString(text, wrong, *owned.context);
-    REQUIRE_MESSAGE(owned.module, wrong.getMessage().str());
-    return owned;
+    return module_of(text);
   }
 };
 

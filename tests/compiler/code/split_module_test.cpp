@@ -6,9 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Support/SourceMgr.h>
+
+#include "module_text.h"
 
 using namespace weft;
 
@@ -24,11 +24,7 @@ OwnedModule chain(const std::vector<int>& sizes) {
     if (k + 1 < sizes.size()) text += "  %r = call double @f" + std::to_string(k + 1) + "(double %s)\n  ret double %r\n}\n";
     else text += "  ret double %s\n}\n";
   }
-  OwnedModule owned;
-  llvm::SMDiagnostic wrong;
-  owned.module = llvm::parseAssemblyString(text, wrong, *owned.context);
-  REQUIRE_MESSAGE(owned.module, wrong.getMessage().str());
-  return owned;
+  return module_of(text);
 }
 
 // By part: the functions that it has bodies of. The parts are made at the same time.
