@@ -32,6 +32,9 @@ unsigned latency(const Instruction& instruction) {
   }
 }
 
+// What it is in, however many steps away.
+template <class Access> const Value* array_of(const Access& access) { return getUnderlyingObject(access.getPointerOperand(), /*MaxLookup=*/0); }
+
 // for (index = ..; more; index = next), in one block.
 struct Turns {
   BasicBlock *block, *before;
@@ -122,14 +125,14 @@ class Halves {
     for (const Instruction& instruction : *turns_.block) {
       if (!instruction.mayWriteToMemory()) continue;
       const auto* call = dyn_cast<IntrinsicInst>(&instruction);
-      if (const auto* store = dyn_cast<StoreInst>(&instruction)) stored.insert(getUnderlyingObject(store->getPointerOperand()));
+      if (const auto* store = dyn_cast<StoreInst>(&instruction)) stored.insert(array_of(*store));
       else if (!call || call->getIntrinsicID() != Intrinsic::prefetch) return false;
     }
     return all_of(first_, [&](const Instruction* instruction) {
       if (instruction->mayHaveSideEffects()) return false;
       if (!instruction->mayReadFromMemory()) return true;
       const auto* load = dyn_cast<LoadInst>(instruction);
-      return load && inside(load->getPointerOperand()) && !stored.contains(getUnderlyingObject(load->getPointerOperand()));
+      return load && inside(load->getPointerOperand()) && !stored.contains(array_of(*load));
     });
   }
 
