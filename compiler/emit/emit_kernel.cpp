@@ -206,6 +206,8 @@ void KernelEmitter::emit_run() {
     finish_streams();
     stage.units = plan_.sizes.add(program_.units());
     stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root, machine_), 1000), 1);
+    stage.elements = program_.axis(program_.root.var.axis).extent;
+    stage.unit = program_.unit;
   }
   end_function();
   if (register_bytes() < 64 && std::any_of(codes_.begin(), codes_.end(), [](const LoopCode& code) { return code.instructions > long_body; }))

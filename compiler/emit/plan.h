@@ -53,6 +53,8 @@ struct StagePlan {
   std::string name;
   int units = -1, work = -1, scratch = -1;
   Index together = 1;                   // units
+  Extent elements = 0;                  // of the outermost loop
+  Index unit = 1;                       // how many of them
   std::vector<LoopCode> loops;          // in order
   std::shared_ptr<const Merge> merge;   // in place of code
 };

@@ -43,7 +43,7 @@ void check_output(const Graph& graph, std::size_t k, const View& array, const Bi
 std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bindings, const std::vector<Array>& inputs,
                                                             const std::vector<Array>& outputs) const {
   const PastCaches stream = stores_past_caches(inputs, outputs, cache_bytes());
-  std::string key = variant_key(inputs, outputs, stream) + short_rows->in(bindings);
+  std::string key = variant_key(inputs, outputs, stream);
   std::vector<std::pair<NodeId, Dims>> reshaped_strides;
   for (const Reshaped& each : reshaped) {
     const Dims shape = evaluate(graph.node(each.node).shape(), bindings), strides = contiguous_strides(shape, Order::c);
@@ -52,11 +52,10 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   }
   const std::scoped_lock lock(mutex);
   auto& of_key = variants[key];
-  const auto fitting = std::find_if(of_key.begin(), of_key.end(), [&](const auto& variant) { return hold_for(variant->facts, bindings); });
-  if (fitting != of_key.end()) return latest = *fitting;
+  if (auto found = of_key.find(bindings)) return latest = std::move(found);
   Hints hints;
   hints.bindings = bindings;
-  if (of_key.empty()) hints.facts = facts_of_call(bindings);
+  if (of_key.may_take_facts(bindings)) hints.facts = facts_of_call(bindings);
   hints.threads = executor->threads();
   hints.machine = machine;
   hints.masks = has_feature(host_features(options.lanes), "+avx512f");
@@ -66,8 +65,9 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   for (const auto& [id, strides] : reshaped_strides) hints.arrays[id] = {strides};
   for (NodeId id : constant_arrays(graph)) hints.arrays[id] = {constant_array(graph.node(id)).strides()};
   hints.turned = turned_arrays(graph, hints);
-  of_key.push_back(compile_variant(graph, hints, options));
-  return latest = of_key.back();
+  latest = compile_variant(graph, hints, options, of_key.all());
+  of_key.add(latest);
+  return latest;
 }
 
 namespace {
@@ -99,7 +99,6 @@ std::shared_ptr<Function::State> make_state(Graph graph, const Options& options,
   state->options = options;
   state->machine = machine;
   state->executor = std::move(executor);
-  state->short_rows.emplace(state->graph);
   state->checked = with_call_checks(state->graph);
   for (std::size_t k = 0; k < state->graph.size(); ++k) {
     const auto& inputs = state->graph.inputs;

@@ -9,7 +9,7 @@
 #include <weft/memory.h>
 
 #include "recent_calls.h"
-#include "variant.h"
+#include "variants.h"
 #include "schedule/thin_extents.h"
 
 namespace weft {
@@ -19,7 +19,6 @@ struct Function::State {
   Options options;
   Machine machine;
   std::shared_ptr<Executor> executor;
-  std::optional<ShortRows> short_rows;
   std::vector<NodeId> checked;                                     // nodes whose sense depends on sizes
   Graph given;                                                     // before the passes, if there are updates within: passes may have dropped
   std::vector<NodeId> checked_given;                               // slices that these read through (absorb_copies), which are checked too
@@ -32,8 +31,7 @@ struct Function::State {
   double pass_seconds = 0;
 
   mutable std::mutex mutex;
-  // By key: the first one may take something for granted of sizes, the other does not.
-  mutable std::map<std::string, std::vector<std::shared_ptr<const Variant>>> variants;
+  mutable std::map<std::string, Variants> variants;                // by key
   mutable std::shared_ptr<const Variant> latest;
   RecentCalls recent;                                              // of this graph itself, that depend on no more than layouts
 

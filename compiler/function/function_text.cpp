@@ -74,7 +74,7 @@ double Function::State::compile_seconds() const {
   const std::scoped_lock lock(mutex);
   double seconds = pass_seconds;
   for (const auto& [key, of_key] : variants)
-    for (const auto& variant : of_key) seconds += variant->seconds.total();
+    for (const auto& variant : of_key.all()) seconds += variant->seconds.total();
   for (const auto& [key, state] : settled) seconds += state->compile_seconds();
   return seconds;
 }
@@ -97,10 +97,11 @@ std::string Function::report() const {
   const auto variant = state->shown();
   const auto us = [](double seconds) { return static_cast<Index>(seconds * 1e6); };
   const auto& seconds = variant->seconds;
+  const char* code = variant->code == Variant::Code::shared ? ", code of another variant " : variant->code == Variant::Code::read ? ", code read from the cache " : ", LLVM ";
   return concat("function ", state->graph.name, ": ", state->graph.size(), " nodes, ", variant->schedule.nests.size(), " nests, ", variant->plan.stages.size(),
                 " stages, ", state->executor->threads(), " threads\n", report_text(*state, *variant), layouts_text(state->graph, variant->schedule),
                 "  compiled in ", us(compile_seconds()), " us; this variant: passes ", us(state->pass_seconds), ", schedule ", us(seconds.schedule), ", lower ",
-                us(seconds.lower), ", emit ", us(seconds.emit), variant->is_from_cache ? ", code read from the cache " : ", LLVM ", us(seconds.llvm), ", link ", us(seconds.link), "\n");
+                us(seconds.lower), ", emit ", us(seconds.emit), code, us(seconds.llvm), ", link ", us(seconds.link), "\n");
 }
 
 }  // namespace weft

@@ -1,8 +1,10 @@
 #include "variant.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <weft/thread_pool.h>
@@ -33,6 +35,21 @@ OwnedModule code_of(const Variant& variant) {
   return emit_code(variant.plan.programs, variant.classes, plan, variant.code_options);
 }
 
+std::string bitcode_of(const llvm::Module& module) {
+  std::string bytes;
+  llvm::raw_string_ostream out(bytes);
+  llvm::WriteBitcodeToFile(module, out);
+  return bytes;
+}
+
+// Of the variant whose module is the same; null: none. It is made again, which takes a tenth of what its machine code takes.
+std::shared_ptr<const MachineCode> same_code(const llvm::Module& module, const std::vector<std::shared_ptr<const Variant>>& variants) {
+  if (variants.empty()) return nullptr;
+  const std::string bytes = bitcode_of(module);
+  const auto same = std::find_if(variants.begin(), variants.end(), [&](const auto& variant) { return bitcode_of(*code_of(*variant).module) == bytes; });
+  return same == variants.end() ? nullptr : std::static_pointer_cast<const MachineCode>((*same)->kernel.code);
+}
+
 // Seconds since the last look.
 class Stopwatch {
  public:
@@ -47,7 +64,7 @@ class Stopwatch {
 
 }  // namespace
 
-std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options) {
+std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options, const std::vector<std::shared_ptr<const Variant>>& others) {
   Stopwatch watch;
   auto variant = std::make_shared<Variant>();
   variant->code_options = {.lanes = options.lanes, .fast_math = options.fast_math, .stream = hints.stream, .machine = hints.machine};
@@ -80,15 +97,20 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   if (options.verify) verify(*code.module);
   variant->facts = plan.relied.of(hints.facts);
   variant->seconds.emit = watch.lap();
-  auto machine_code = compile_module(std::move(code), options.cache_dir);
-  variant->is_from_cache = machine_code->is_from_cache();
+  auto machine_code = same_code(*code.module, others);
+  if (machine_code) {
+    variant->code = Variant::Code::shared;
+  } else {
+    machine_code = compile_module(std::move(code), options.cache_dir);
+    if (machine_code->is_from_cache()) variant->code = Variant::Code::read;
+  }
   variant->seconds.llvm = watch.lap();
   variant->kernel.name = graph.name;
   for (const StagePlan& stage : plan.stages) {
     const StageFn run = stage.merge ? nullptr : reinterpret_cast<StageFn>(machine_code->address(stage.symbol));
     variant->kernel.stages.push_back({run, stage.units, stage.work, stage.scratch, stage.name, stage.together, stage.merge, nullptr});
   }
-  variant->kernel.code = machine_code;
+  variant->kernel.code = std::move(machine_code);
   plan.programs = std::move(programs);
   variant->slides = plan_slides(plan);
   variant->seconds.link = watch.lap();        // on the first look at an address

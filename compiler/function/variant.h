@@ -24,15 +24,15 @@ struct Variant {
   Kernel kernel;
   Bindings bindings;                    // of the call that compiled it
   Facts facts;                          // hold in all its calls
-  bool is_from_cache = false;           // its machine code was read from Options::cache_dir
+  enum class Code { generated, read, shared } code = Code::generated;   // read from Options::cache_dir; another variant's
   struct Seconds {
     double schedule = 0, lower = 0, emit = 0, llvm = 0, link = 0;
     double total() const { return schedule + lower + emit + llvm + link; }
   } seconds;
 };
 
-// Compiles the final graph for these hints. Throws Error.
-std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options);
+// Compiles the final graph for these hints. Where that gives the same machine code as one of the others, it is theirs. Throws Error.
+std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options, const std::vector<std::shared_ptr<const Variant>>& others);
 
 // Whether the output may lie exactly where the input lies.
 bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output);   // in_place.cpp

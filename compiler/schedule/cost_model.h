@@ -174,6 +174,11 @@ inline constexpr int repeated_value = 4;         // the most that a value may co
 bool thin_extent_pays(Index extent, double elements);
 inline constexpr std::size_t most_settled = 16;
 
+// A call from so many nanoseconds on has code that was chosen for sizes like its own, within a factor; so many variants differ by that
+// (variants.h).
+inline constexpr double worth_a_variant = 4000, like_sizes = 1.5;
+inline constexpr std::size_t most_variants = 8;
+
 // ---------------------------------------------------------------- searches: compile time stays linear in nodes
 
 inline constexpr int nests_tried = 6;            // for a node, from the first that can run it; and the last

@@ -3,7 +3,7 @@
 // The first call of a Function decides: if its sizes are whole vectors, its code has no masks and no loops over what is left; if what it
 // folds is no longer than a leaf, none of the tree over leaves; if a small body runs over no more than that, it is one unit; if nothing is
 // empty, it does not ask. Half of the code of a small graph is such cases, and code is compile time. A later call for which the facts do
-// not hold gets code that takes nothing for granted: two variants at most, and the same bits from both.
+// not hold gets code that takes nothing for granted, and the same bits from it.
 #pragma once
 #include <limits>
 #include <map>

@@ -66,26 +66,4 @@ Bindings ThinExtents::in(const Bindings& bindings) const {
   return thin;
 }
 
-ShortRows::ShortRows(const Graph& graph) {
-  std::vector<std::string> along;
-  for (std::size_t k = 0; k < graph.size(); ++k)
-    if (const Node& node = graph.node(id_of(k)); node.kind == Kind::apply && op_cost(node.op) >= long_function)
-      for (const Extent& extent : node.domain) extent.collect_symbols(along);
-  Candidates folded;
-  add_folded(folded, graph);
-  candidates_ = std::move(folded.all);
-  std::erase_if(candidates_, [&](const Candidate& candidate) { return std::find(along.begin(), along.end(), candidate.symbol) == along.end(); });
-}
-
-std::string ShortRows::in(const Bindings& bindings) const {
-  std::set<std::string> symbols;
-  for (const Candidate& candidate : candidates_) {
-    const auto value = bindings.find(candidate.symbol);
-    if (value != bindings.end() && short_rows_pay(value->second, elements_of(candidate.shape, bindings))) symbols.insert(candidate.symbol);
-  }
-  std::string key;
-  for (const std::string& symbol : symbols) key += concat("short ", symbol, ' ');
-  return key;
-}
-
 }  // namespace weft

@@ -75,9 +75,9 @@ TEST_CASE("code relies on what it uses alone") {
   for (const char* fact : {"d a multiple of 64", "d not 0", "d at most 1024"}) CHECK(relies_on(f, fact));
   for (const char* fact : {"n a", "n not"}) CHECK_FALSE(relies_on(f, fact));
   const double seconds = f.compile_seconds();
-  for (const auto& [n, d] : {std::pair<Index, Index>{7, 1024}, {7, 320}, {70, 64}}) same_bits(f, {counted(f32, {n, d})});
+  for (const auto& [n, d] : {std::pair<Index, Index>{28, 1024}, {24, 704}, {40, 960}}) same_bits(f, {counted(f32, {n, d})});
   CHECK(f.compile_seconds() == seconds);
-  same_bits(f, {counted(f32, {7, 1088})});             // longer than a leaf
+  same_bits(f, {counted(f32, {28, 1088})});             // longer than a leaf
   CHECK(f.compile_seconds() > seconds);
   CHECK_FALSE(relies_on(f, ""));
 }
