@@ -134,7 +134,7 @@ inline constexpr double worth_waking = 1 << 18;  // bytes of work, for which nes
 
 // Whether two nests that read the same arrays are better than one whose vector axis is the root: tiles that do not stay in cache, or
 // are too few for the threads. bytes: of the whole nest; columns: elements of the vector axis.
-bool tiles_lose(const Machine& machine, double bytes, double columns, int threads);
+bool tiles_lose(const Machine& machine, double bytes, Index columns, int threads);
 
 // Values along the root alone that cost a good part of a row run as vectors over blocks of rows. Both in vector instructions a row; bytes: of
 // all rows.

@@ -76,8 +76,7 @@ bool RootPreference::should_part(const Side& alone, const Side& nest, const Side
   if (!together.lanes && !(together.large_results && alone.rank != nest.rank)) return false;
   if (alone.rank != nest.rank) return together.penalty > (alone.rank > nest.rank ? by_itself : without);
   if (together.penalty <= std::min(by_itself, without)) return false;
-  const double columns = static_cast<double>(joined.axes[static_cast<std::size_t>(together.axis)].hint);
-  return tiles_lose(hints_.machine, bytes, columns, hints_.threads);
+  return tiles_lose(hints_.machine, bytes, joined.axes[static_cast<std::size_t>(together.axis)].hint, hints_.threads);
 }
 
 }  // namespace weft

@@ -133,6 +133,7 @@ TEST_CASE("units are smaller where rows are long, or threads have none") {
   const double large = 1e6;
   CHECK(unit_of_vectors(0, 1024, large, 1, 10) == fold_leaf);
   CHECK(unit_of_vectors(0, 1024, large, 2, 10) == 256);
+  CHECK(unit_of_vectors(0, 1000, large, 2, 10) == 256);             // the last one is shorter
   CHECK(unit_of_vectors(0, 1024, large, 64, 10) == 128);
   CHECK(unit_of_vectors(0, 1024, 2000, 2, 10) == fold_leaf);       // too little work to share
   CHECK(unit_of_vectors(0, 1 << 20, large, 8, 10) == fold_leaf);
@@ -149,6 +150,18 @@ TEST_CASE("loops whose results wait for each other cost more than two that hide 
   CHECK(op_latency(Op::divide) > op_latency(Op::add));
   CHECK(vectors_of_distributed(130) > vectors_of_distributed(1000));
   CHECK(unit_of_vectors(28, 1 << 20, 1e6, 1, 130, strip_share) == 256);
+}
+
+TEST_CASE("one nest whose vector axis is the root serves several threads if it has tiles for all, which stay in cache") {
+  Machine machine;
+  machine.second_level_bytes = 1 << 20;
+  const auto lose = [&](Index rows, Index columns, int threads) { return tiles_lose(machine, static_cast<double>(rows * columns * 4), columns, threads); };
+  CHECK_FALSE(lose(512, 512, 1));
+  CHECK_FALSE(lose(512, 512, 2));
+  CHECK_FALSE(lose(1000, 1000, 2));
+  CHECK(lose(512, 512, 8));                        // tiles for four
+  CHECK(lose(3000, 100000, 2));                    // tiles of 12 MB
+  CHECK_FALSE(lose(100, 100, 8));                  // too little for them
 }
 
 TEST_CASE("larger bodies have fewer vectors side by side and fewer elements together, and at least one") {
