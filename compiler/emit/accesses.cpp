@@ -13,7 +13,8 @@ void Accesses::fetch_ahead(const Loop& loop, bool beside_stores) {
       if (auto found = accesses_.find(&item); found != accesses_.end() && !found->second.next_row) streams.push_back(&found->second);
   const Index near = beside_stores ? near_ahead(static_cast<Index>(streams.size()) * copies()) : 0;
   for (LaneAccess* access : streams) {
-    access->next_row = number(near > 0 ? near : far_ahead);
+    const Index ahead = near > 0 ? near : far_ahead;
+    access->next_row = number(access->lane == StrideClass::reversed ? -ahead : ahead);
     access->next_is_near = near > 0;
   }
 }

@@ -79,6 +79,17 @@ TEST_CASE("units of columns that memory holds fetch the next unit of each, if th
   CHECK_FALSE(fetches_unit(32, 1 << 24));
 }
 
+TEST_CASE("what runs backwards fetches the next row too, and beside stores past the caches what lies before it") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"}), y = g.input("y", f32, {"n"});
+  const Function shares = compile_for(with_caches(1 << 24), {softmax(x, 1)}, {x}, {.threads = 1, .verify = true});
+  same_bits(shares, {uneven(f32, {70, 1000}).flip(1)});
+  CHECK(fetches(shares, 1));
+  const Function half = compile_for(with_caches(1 << 24, 32 << 10), {y * 0.5}, {y}, {.threads = 1, .cache_bytes = 1, .verify = true});
+  same_bits(half, {uneven(f32, {5000}).flip(0)});
+  CHECK(half.llvm().find("i64 -4096\n") != std::string::npos);
+}
+
 TEST_CASE("beside stores past the caches few arrays are fetched into the first level, more into the second, nearer; so are folds") {
   Graph g;
   std::vector<Expr> inputs;
