@@ -50,12 +50,21 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
     key += layout_key(strides, shape);
     reshaped_strides.emplace_back(each.node, strides);
   }
-  const std::scoped_lock lock(mutex);
-  auto& of_key = variants[key];
-  if (auto found = of_key.find(bindings)) return latest = std::move(found);
+  const auto known = [&]() -> std::shared_ptr<const Variant> {
+    const std::scoped_lock lock(mutex);
+    auto found = variants[key].find(bindings);
+    return found ? latest = std::move(found) : nullptr;
+  };
+  if (auto found = known()) return found;
+  const std::scoped_lock alone(compiling);
+  if (auto found = known()) return found;                          // another thread compiled it
+  const Variants others = [&] {
+    const std::scoped_lock lock(mutex);
+    return variants[key];
+  }();
   Hints hints;
   hints.bindings = bindings;
-  if (of_key.may_take_facts(bindings)) hints.facts = facts_of_call(bindings);
+  if (others.may_take_facts(bindings)) hints.facts = facts_of_call(bindings);
   hints.threads = executor->threads();
   hints.machine = machine;
   hints.masks = has_feature(host_features(options.lanes), "+avx512f");
@@ -65,9 +74,10 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   for (const auto& [id, strides] : reshaped_strides) hints.arrays[id] = {strides};
   for (NodeId id : constant_arrays(graph)) hints.arrays[id] = {constant_array(graph.node(id)).strides()};
   hints.turned = turned_arrays(graph, hints);
-  latest = compile_variant(graph, hints, options, of_key.all());
-  of_key.add(latest);
-  return latest;
+  auto variant = compile_variant(graph, hints, options, others.all());
+  const std::scoped_lock lock(mutex);
+  variants[key].add(variant);
+  return latest = std::move(variant);
 }
 
 namespace {

@@ -30,7 +30,8 @@ struct Function::State {
   BufferPool pool;
   double pass_seconds = 0;
 
-  mutable std::mutex mutex;
+  mutable std::mutex compiling;                                    // one variant at a time, while calls that have theirs go on; locked before the next
+  mutable std::mutex mutex;                                        // of what follows
   mutable std::map<std::string, Variants> variants;                // by key
   mutable std::shared_ptr<const Variant> latest;
   RecentCalls recent;                                              // of this graph itself, that depend on no more than layouts
