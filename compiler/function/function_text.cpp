@@ -57,9 +57,7 @@ std::string Function::schedule() const {
 }
 std::string Function::program() const {
   const auto state = shown_state(state_);
-  std::string text;
-  for (const Program& program : state->shown()->plan.programs) text += to_text(state->graph, program);
-  return text;
+  return program_text(state->graph, state->shown()->plan.programs);
 }
 std::string Function::llvm() const {
   const auto state = shown_state(state_);

@@ -42,11 +42,14 @@ std::string bitcode_of(const llvm::Module& module) {
   return bytes;
 }
 
-// Of the variant whose module is the same; null: none. It is made again, which takes a tenth of what its machine code takes.
-std::shared_ptr<const MachineCode> same_code(const llvm::Module& module, const std::vector<std::shared_ptr<const Variant>>& variants) {
+// Of the variant whose module is the same; null: none. The module of one with the same loops is made again, which takes a tenth of what its machine
+// code took.
+std::shared_ptr<const MachineCode> same_code(const Graph& graph, const std::vector<Program>& programs, const llvm::Module& module, const std::vector<std::shared_ptr<const Variant>>& variants) {
   if (variants.empty()) return nullptr;
-  const std::string bytes = bitcode_of(module);
-  const auto same = std::find_if(variants.begin(), variants.end(), [&](const auto& variant) { return bitcode_of(*code_of(*variant).module) == bytes; });
+  const std::string loops = program_text(graph, programs), code = bitcode_of(module);
+  const auto same = std::find_if(variants.begin(), variants.end(), [&](const auto& variant) {
+    return program_text(graph, variant->plan.programs) == loops && bitcode_of(*code_of(*variant).module) == code;
+  });
   return same == variants.end() ? nullptr : std::static_pointer_cast<const MachineCode>((*same)->kernel.code);
 }
 
@@ -97,7 +100,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   if (options.verify) verify(*code.module);
   variant->facts = plan.relied.of(hints.facts);
   variant->seconds.emit = watch.lap();
-  auto machine_code = same_code(*code.module, others);
+  auto machine_code = same_code(graph, programs, *code.module, others);
   if (machine_code) {
     variant->code = Variant::Code::shared;
   } else {
@@ -115,6 +118,12 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   variant->slides = plan_slides(plan);
   variant->seconds.link = watch.lap();        // on the first look at an address
   return variant;
+}
+
+std::string program_text(const Graph& graph, const std::vector<Program>& programs) {
+  std::string text;
+  for (const Program& program : programs) text += to_text(graph, program);
+  return text;
 }
 
 std::string llvm_text(const Graph&, const Variant& variant) {

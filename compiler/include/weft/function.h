@@ -27,8 +27,8 @@
 // Everything wrong with a call throws weft::Error before any output is written: number of arguments (usage), dtype,
 // rank and sizes (shape), a symbol bound to two sizes (shape), a read-only or self-overlapping output (usage).
 //
-// A Function is immutable, cheap to copy and safe to call from several threads at once; while one compiles, those whose code is there go on. A Call may be used by one
-// thread at a time.
+// A Function is immutable, cheap to copy and safe to call from several threads at once; while one of them compiles, those whose code is there
+// go on. A Call may be used by one thread at a time.
 #pragma once
 #include <memory>
 #include <string>
