@@ -4,7 +4,8 @@
 //   store, or make again          op_cost, memory_cost, is_in_memory, made_in_window, made_again_in_window; between loops of a nest cheap_value
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, blocks_stay_near, row_end, rows_of_block
-//   short rows                    short_rows_pay, vector_axis_cost
+//   short rows                    vector_axis_cost
+//   other sizes later             worth_a_variant, like_sizes, most_variants
 //   few elements along an axis    thin_extent_pays, across_in_loads, joined_in_loads, copies_that_call, picks_joined_rows, worth_preparing
 //   recurrences                   carried_in_loads, worth_a_nest
 //   rows kept for other indices   kept_row_fits, unit_of_vectors, unit_of_short_axis
@@ -20,7 +21,7 @@
 //
 // The unit is a vector instruction: sixteen elements through one simple op. A Machine has what differs between machines (machine.h);
 // the constants here belong to the code that weft makes, or to LLVM, and are the same everywhere. How far ahead a loop fetches is known
-// where it is emitted (emit_lane.h, fetches.cpp, emit_tile.cpp).
+// where it is emitted (emit_lane.h, fetches.cpp, emit_tile.cpp). What needs more than a line is in cost_model.cpp, and of code in code_costs.cpp.
 //
 // Results are the same bits whatever these numbers are: sums are added up in slots, leaves and trees that depend on extents alone
 // (weft/accumulator.h), units that merge are leaves of fixed size, and what is made again is the same ops on the same operands.
@@ -149,9 +150,6 @@ inline constexpr int row_wait = 8;
 // Elements, in longer ones this does not count: several rows side by side are not read in the order in which they lie, which arrays from beyond
 // the second level pay for. bytes: of all rows.
 double short_row(const Machine& machine, double bytes);
-// Rows of so few elements, in a fold over so many, that a schedule of their own pays where long functions run along them: the code takes
-// 40 ms more to compile.
-bool short_rows_pay(Index extent, double elements);
 // So that what the rows touch stays in the first level; whole_slots: of folds over the root, too.
 Index rows_of_block(double row_bytes, bool whole_slots);
 

@@ -1,0 +1,161 @@
+// What cost_model.h says of code: how much of it, and how much of what it works on at once.
+#include <algorithm>
+#include <numeric>
+
+#include <weft/accumulator.h>
+
+#include "cost_model.h"
+
+namespace weft {
+
+namespace {
+
+// Lines of the first level for rows that are so many bytes apart: of a large power of two, many lie in one set of it.
+Index lines_for_rows(Index apart) {
+  constexpr Index sets = 64, ways = 8;
+  return ways * (apart % line_bytes == 0 ? sets / std::gcd(std::max<Index>(1, apart / line_bytes), sets) : sets);
+}
+
+}  // namespace
+
+// All in the second level, and a line of each row in half of the first.
+bool columns_stay_near(Index rows, Index row_bytes) {
+  constexpr Index second_level = 1 << 17;
+  return rows * row_bytes <= second_level && rows <= lines_for_rows(row_bytes) / 2;
+}
+
+// Each line is read once, in one of the passes. Sums of 20, 32 and 64 rows of 40000 floats, ns an element: .19, .13, .09 as rows of slots, .04, .05, .06 so;
+// of two arrays .23, .18, .20 and .10, .12, .28; of rows 4096 floats apart .17, .12, .08 and .07, .09, .12; of 20 and 32 rows in memory .45, .33 and
+// .20, .40 (Zen 4).
+bool columns_pay(Index rows, int arrays, Index apart, double bytes) {
+  constexpr double third_level = 1 << 24;
+  constexpr Index followed = 16, followed_in_memory = 6;       // streams that a processor fetches ahead by itself
+  const Index of_a_pass = rows * arrays / slots_of_a_pass;
+  return of_a_pass <= std::min(lines_for_rows(apart), bytes > third_level ? followed_in_memory : followed);
+}
+
+int op_latency(Op op) {
+  const int cost = op_cost(op);
+  return cost >= long_function ? cost * 8 / 5 : cost >= 4 ? 14 : 3;
+}
+
+// A processor begins with the next vectors while the chain of one has not ended, as far as it looks ahead: that hides chains of `hidden`
+// cycles; of longer ones a part is waited for. Black-Scholes, with two vectors side by side, takes 0.92 ns an element in one loop (chains of
+// 126 cycles), 0.68 in loops of 40 and 88 (63 and 66 cycles) and 0.79 in loops of 71 and 67 (111 and 66), all in the second level (f32,
+// Zen 5).
+double loop_cost(int body, int latency, int rows) {
+  constexpr double hidden = 82, row = 2.5, loop = 6;
+  return body * std::max(1.0, latency / hidden) + row * rows + loop;
+}
+
+// Four are no faster. Two take 7 to 10 % less than one, and half as long again to compile.
+int vectors_of_distributed(int body) { return body <= masked_only ? 2 : 1; }
+
+int vectors_side_by_side(int body, const LongFunctions& functions, int registers_each, int registers) {
+  constexpr int few_constants = 4;               // in registers beside one value of each vector
+  if (body <= small_body) return 4 * registers_each + few_constants <= registers ? 4 : 2;
+  // One to three functions wait for their results: four vectors take 7 to 15 % less, and 1.5 to 3 ms more to compile. Shorter bodies gain
+  // nothing, longer ones more, but their compile time is what a user waits for (Zen 5). Functions from tables wait the least, and other
+  // ops of an eighth of their cost fill that: gelu takes .37 ns an element with two vectors, .38 with four, with its gradient .45 and .51 (Zen 4).
+  const bool filled = functions.cost > 0 && functions.all_from_tables && 9 * functions.cost <= 8 * body;
+  if (body >= 32 && body <= interleaved_body && 32 * registers_each <= registers && !filled) return 4;
+  if (body <= long_body) return 2;
+  if (body <= masked_only) return 16 * registers_each <= registers ? 2 : 1;
+  if (functions.cost > 0) return 1;              // their rare branches are code enough
+  // Chains as long as these wait for every result: an instruction takes two to four cycles, and two can begin in each. Sixteen registers hold
+  // no more than four vectors of what is alive. Of thirty-two, eight vectors take two thirds of four's time, and three times as long to compile.
+  return std::max(1, (registers >= 32 ? 8 : 4) / registers_each);
+}
+
+int whole_repetitions(int vectors, int repetition) {
+  if (repetition > 8 || vectors == 1) return vectors;
+  return repetition * std::max(1, (vectors + repetition / 2) / repetition);
+}
+
+int equal_parts(int vectors, Index total) {
+  for (int part = static_cast<int>(std::min<Index>(vectors, total)); 2 * part > std::min<Index>(vectors, total); --part)
+    if (total % part == 0) return part;
+  return vectors;
+}
+
+bool picks_joined_rows(int count, std::size_t element_bytes, bool is_load, bool past_caches, Index apart) {
+  if (past_caches) return count <= 8;
+  if (apart > count) return element_bytes == 1 && apart <= longest_row;
+  if (count == 4) return element_bytes == 1;
+  return count <= (is_load && element_bytes > 2 ? 3 : 7);
+}
+
+int elements_of_tile(int registers_each, double bytes_of_lines) {
+  return registers_each > 1 && bytes_of_lines <= static_cast<double>(first_level_share) ? 8 : 16;
+}
+
+int rows_together(int registers_each, int registers) { return std::clamp(registers / (2 * registers_each), 2, 4); }
+
+// Six rows of four vectors are no faster than four, and more code (products of 64 to 1024 square, Zen 4). Eight of two vectors are, since sums wait
+// for the ones before them: 32 x 512 x 512 1.15 to 1.4 times (Zen 5). The lines of sixteen rows do not stay in the first level.
+int rows_of_register_block(int registers, int registers_of_row, int sums, Index all) {
+  constexpr int few = 4, many = 8;
+  const int most = std::min((registers - 2 - registers_of_row) / (registers_of_row * sums), std::max(few, 16 / (registers_of_row * sums)));
+  const auto cost = [&](Index rows) { return (all + rows - 1) / rows * (rows + 1); };
+  return most >= many && cost(many) < cost(few) ? many : std::clamp(most, 1, few);
+}
+
+int vectors_of_register_block(int most, Index all) {
+  const auto cost = [&](int vectors) { return static_cast<double>((all + vectors - 1) / vectors) * (vectors + 0.5); };      // the rows' own operands are loaded once for all
+  int best = 1;
+  for (int vectors = 2; vectors <= most; ++vectors)
+    if (cost(vectors) <= cost(best)) best = vectors;
+  return best;
+}
+
+Index rows_packed(Index row_bytes, Index rows_of_block) {
+  constexpr Index scratch = Index{4} << 20;
+  return std::clamp(scratch / std::max<Index>(1, row_bytes), rows_of_block, most_rows_packed) / rows_of_block * rows_of_block;
+}
+
+bool is_from_tables(Op op, DType dtype) { return dtype == f32 && (op == Op::tanh || op == Op::erf); }
+
+DividerUse divider_use(Op op, bool is_f64) {
+  switch (op) {
+    case Op::sqrt: return {1, 0};
+    case Op::divide: case Op::reciprocal: case Op::sigmoid: return {0, 1};
+    case Op::tanh: case Op::log: case Op::log2: case Op::log10: case Op::log1p: case Op::softplus: case Op::logaddexp: return {0, is_f64 ? 1 : 0};
+    default: return {};
+  }
+}
+
+// On the calling thread and one more, layer_norm's first call takes 7 ms instead of 9, that of a logistic loss and its gradient 7.7 instead of 11 (Zen 4).
+int code_per_piece(int code, int threads) {
+  constexpr int worth_a_thread = 150;
+  const int parts = std::clamp(code / worth_a_thread, 1, threads);
+  return parts == 1 ? largest_piece : std::min(largest_piece, code / parts);
+}
+
+// sqrt(x * x + 1) in the first level: .17 ns an element by the instruction, .16 from estimates, .11 half and half (Zen 4).
+DividerUse halves_by_estimates(const Machine& machine, const DividerUse& use, int body, bool is_f64, bool parts) {
+  const double root = machine.square_root * (is_f64 ? 2 : 1), quotient = machine.quotient * (is_f64 ? 1.6 : 1);
+  const double root_steps = is_f64 ? 16 : 12, quotient_steps = 21;
+  double busy = use.roots * root + use.quotients * quotient, rest = body - (use.roots + use.quotients) * op_cost(Op::sqrt);
+  const int least = parts ? 1 : 2;
+  const auto moves = [&](double unit, double steps) {
+    unit *= least * 0.5, steps *= least * 0.5;
+    if (std::max(busy - unit, rest + steps) >= std::max(busy, rest)) return false;
+    busy -= unit, rest += steps;
+    return true;
+  };
+  DividerUse moved;
+  while (moved.roots < 2 * use.roots && moves(root, root_steps)) moved.roots += least;
+  while (is_f64 && moved.quotients < 2 * use.quotients && moves(quotient, quotient_steps)) moved.quotients += least;
+  return moved;
+}
+
+int elements_together(int body, bool ordered, Index extent, double first_level_ways) {
+  if (body > 24) return 1;
+  // Where sixteen rows of slots are live, eight streams beside them need more than the eight ways of most first levels: with eight, four are
+  // 10 % faster (4096 x 4096 floats, Zen 4); with twelve, eight are 16 % (8192 x 1024, Zen 5).
+  int elements = body > 8 || (ordered && first_level_ways < 12) ? 4 : 8;
+  while (elements > 2 && extent < elements * fold_slots) elements /= 2;
+  return elements;
+}
+
+}  // namespace weft
