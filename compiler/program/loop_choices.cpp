@@ -55,7 +55,9 @@ int LoopChoices::vectors_of_unit(const Loop& loop) const {
 }
 
 // How many vectors run side by side: hides latencies. More cost compile time. Few known ones run all at once, or in equal parts: what a
-// larger step leaves over is masked.
+// larger step leaves over is masked. No more than the call that compiles has: the others would be code that never runs, and its vectors one by one
+// what is left over. The gradient of batch normalization of pictures of 32 x 32, 2.05 -> 1.14 ms; sqrt((a-b)^2+1) of rows of 34, .26 -> .18 ns an
+// element (Zen 4).
 int LoopChoices::interleave(const Loop& loop) const {
   if (std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Others>(item); })) return 1;       // rows across it fill the registers
   const bool along_block = program_.block > 0 && program_.is_tiled(loop.var.axis) && loop.weight > small_body;
@@ -68,8 +70,10 @@ int LoopChoices::interleave(const Loop& loop) const {
         if (s.axis == loop.var.axis && !s.is_linear())
           for (Index elements : {std::max<Index>(s.period, 1), s.each}) repetition = std::lcm(repetition, static_cast<int>(elements / std::gcd(elements, Index{lane_count})));
   if (repetition > 1) return whole_repetitions(wanted, repetition);
-  const Extent& extent = program_.axis(loop.var.axis).extent;
-  return extent.is_number() && !program_.is_tiled(loop.var.axis) && !runs_in_leaves(loop) ? equal_parts(wanted, extent.constant() / lane_count) : wanted;
+  if (program_.is_tiled(loop.var.axis)) return wanted;
+  const NestAxis& axis = program_.axis(loop.var.axis);
+  if (!axis.extent.is_number()) return static_cast<int>(std::clamp<Index>(axis.hint / lane_count, 1, wanted));
+  return runs_in_leaves(loop) ? wanted : equal_parts(wanted, axis.extent.constant() / lane_count);
 }
 
 int LoopChoices::latency_steps(const Loop& loop) const {

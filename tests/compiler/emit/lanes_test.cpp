@@ -3,6 +3,7 @@
 
 #include <error_text.h>
 
+#include "bits.h"
 #include "compiled.h"
 #include "functions_text.h"
 #include "layouts.h"
@@ -71,4 +72,15 @@ TEST_CASE("Options::lanes takes 0, 4, 8 and 16") {
   Graph g;
   const Expr x = g.input("x", f32, {"n"});
   CHECK(error_text([&] { compile({x + 1}, {x}, {.lanes = 5}); }) == "usage: Options::lanes: expected 4, 8, 16, or 0 for what the processor has, got 5");
+}
+
+TEST_CASE("a loop takes no more vectors side by side than the call that compiles it has") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"}), y = x * w;
+  for (const auto& [columns, vectors] : {std::pair<Index, const char*>{20, "1 vector"}, {40, "2 vectors"}, {60, "3 vectors"}, {100, "4 vectors"}}) {
+    const Function f = compile({y}, {x, w}, {.threads = 1, .verify = true});
+    same_bits(f, {uneven(f32, {40, columns}), uneven(f32, {columns})});
+    CHECK(f.report().find(vectors) != std::string::npos);
+    for (const Index others : {17, 64, 130}) same_bits(f, {uneven(f32, {40, others}), uneven(f32, {others})});
+  }
 }
