@@ -13,9 +13,9 @@
 // and which step of two to four elements along the fastest). Sizes are run-time numbers, so a new size does not compile again, with three
 // exceptions. The code of the first call relies on facts of its sizes, such as whole vectors (multiples of 16 to 128), folded axes of at most
 // 1024, nothing empty, and takes about two thirds of the time to compile; the first call for which they do not hold compiles code for all
-// (report() tells what code relies on). Loops are chosen for the sizes of the call that compiles them: a call of more than some 4 us, a size of
-// which is 1.5 times those of all calls that compiled, or less than these by that, chooses anew (up to eight times), which takes a millisecond or two if the code
-// comes out the same. In an array of 4096 elements or more, a fastest or folded axis of two to sixteen is a number in
+// (report() tells what code relies on). Loops are chosen for the sizes of the call that compiles them: a call of more than some 4 us whose
+// sizes differ by half and more from those of all calls that compiled chooses anew, up to eight times; that takes a millisecond or two if
+// the code comes out the same. In an array of 4096 elements or more, a fastest or folded axis of two to sixteen is a number in
 // the code, and compiles once for each (of the first sixteen). Results are the same bits whatever was called before. A broadcast to a shape that is an argument (weft/target_shape.h) is compiled once for each way in which its
 // axes repeat; bind reads the shape. Outputs may overlap inputs or each other: results are as if all inputs were read first. Shapes of the caller's arrays
 // never change.
