@@ -1,6 +1,7 @@
 #include "variants.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "schedule/cost_model.h"
 
@@ -30,9 +31,12 @@ double distance(const Variant& variant, const Bindings& bindings) {
 
 std::shared_ptr<const Variant> Variants::find(const Bindings& bindings) const {
   std::shared_ptr<const Variant> nearest;
-  for (const auto& variant : all_)
-    if (hold_for(variant->facts, bindings) && (!nearest || distance(*variant, bindings) < distance(*nearest, bindings))) nearest = variant;
-  return nearest && (distance(*nearest, bindings) <= like_sizes || !compiles_for(bindings)) ? nearest : nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& variant : all_) {
+    const double apart = distance(*variant, bindings);
+    if (apart < least && hold_for(variant->facts, bindings)) nearest = variant, least = apart;
+  }
+  return nearest && (least <= like_sizes || !compiles_for(bindings)) ? nearest : nullptr;
 }
 
 bool Variants::may_take_facts(const Bindings& bindings) const {

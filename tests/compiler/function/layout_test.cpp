@@ -120,6 +120,10 @@ TEST_CASE("a new size of a short call compiles nothing, but once if the code rel
   check_call(f, {uniform(f32, {20, 1100}, 1), uniform(f32, {20, 1100}, 2)});    // folds of more than a leaf
   seconds = f.compile_seconds();
   compiles_nothing_for({{2, 2}, {18, 1500}, {32, 64}, {20, 1201}, {20, 30}});
+  const std::vector<Dims> longer{{700, 4}, {1000, 100}, {40, 3000}, {50, 2000}, {128, 64}, {40, 3001}};
+  for (const Dims& shape : longer) check_call(f, {uniform(f32, shape, 1), uniform(f32, shape, 2)});
+  seconds = f.compile_seconds();
+  compiles_nothing_for(longer);
 }
 
 TEST_CASE("each combination of stride classes compiles once, at its first call") {

@@ -80,6 +80,7 @@ TEST_CASE("a large body is the same code for all lengths") {
   const double seconds = f.compile_seconds();
   for (const Index n : {70, 140}) same_bits(f, {uneven(f32, {n}), uneven(f32, {n})});
   CHECK(f.compile_seconds() == seconds);
+  same_bits(f, {uneven(f32, {5000}), uneven(f32, {5000})});
   for (const int length : {3, 40}) {
     Expr chain = x;
     for (int k = 0; k < length; ++k) chain = tanh(chain * 0.5 + y) + erf(chain);
@@ -89,6 +90,8 @@ TEST_CASE("a large body is the same code for all lengths") {
     const double once = large.compile_seconds();
     for (const Index n : {70, 140}) same_bits(large, {uneven(f32, {n}), uneven(f32, {n})});
     CHECK(large.compile_seconds() == once);
+    same_bits(large, {uneven(f32, {5000}), uneven(f32, {5000})});
+    CHECK_FALSE(is_one_unit(large));
   }
 }
 
