@@ -59,10 +59,29 @@ bool KernelEmitter::is_common(const Load& load, const Loop& loop) const {
   });
 }
 
+// Whether copies store past the caches where others of them load as many bytes from the beginning of a page: rows of a power of two, in arrays that
+// begin alike. A processor then takes a load for one of what was just stored, and waits. If all load before the first stores: x^T + y of 4096^2
+// floats 2.3 -> 1.1 ns an element (Zen 3). More results than one would not stay in registers.
+bool KernelEmitter::loads_beside_store(const Loop& loop) const {
+  constexpr Index page = 4096;
+  int stores = 0, loads = 0;
+  for (const Item& item : loop.body) {
+    const auto* load = std::get_if<Load>(&item);
+    const auto* store = std::get_if<Store>(&item);
+    if (load && lies_along(load->buffer, load->at, loop.var.axis) && depends_on(*load, copied_axis_) && bytes_apart(load->buffer, load->at, copied_axis_) % page == 0) ++loads;
+    if (store && lies_along(store->buffer, store->at, loop.var.axis) && jam_.front().accesses.at(&item).stream) ++stores;
+  }
+  return stores == 1 && loads > 0;
+}
+
 void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
   load_tiles(loop, index);
+  stores_late_ = copies_.tiled_by >= 0 && loads_beside_store(loop);
   if (is_along_rows()) emit_along_rows(loop, index, masks);
   else each_copy([&] { emit_lane_items(loop, index, steps, masks); });
+  for (const LateStore& each : late_stores_) lane_store(each.access, each.dtype, index, each.step, each.mask, each.value);
+  late_stores_.clear();
+  stores_late_ = false;
   store_tiles(loop, index);
   tiles_.clear();
   common_.clear();

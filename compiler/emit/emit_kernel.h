@@ -98,6 +98,7 @@ class KernelEmitter : private Accesses {
   void emit_rows(const Loop& rows, Range range, int copies);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
   bool is_common(const Load& load, const Loop& loop) const;
+  bool loads_beside_store(const Loop& loop) const;
 
   // emit_thin.cpp
   void emit_thin(const Loop& serial, const Outer& outer, const Loop* taker = nullptr);
@@ -235,6 +236,14 @@ class KernelEmitter : private Accesses {
   };
   const SharedStep* shared_step_ = nullptr;
   Value* part_ = nullptr;                       // elements of the current vector, if it may be less than whole
+  struct LateStore {                            // waits until all copies have loaded
+    LaneAccess access;
+    DType dtype;
+    int step;
+    Value *mask, *value;
+  };
+  bool stores_late_ = false;
+  std::vector<LateStore> late_stores_;
   std::map<int, Value*> carried_rows_;          // by buffer: rows of states, from copy to copy
   std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, or each step of the only one, in memory's type
   std::map<const void*, std::vector<Value*>> tile_stores_;           // by Store: likewise

@@ -163,7 +163,11 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
         carried_rows_[store->buffer] = pack(store->value, 0);
         if (!is_last_copy()) continue;
       }
-      for (int step = 0; step < steps; ++step) lane_store(accesses_.at(key), dtype, index, step, move_mask(masks, step), pack(store->value, step));
+      for (int step = 0; step < steps; ++step) {
+        const LateStore each{accesses_.at(key), dtype, step, move_mask(masks, step), pack(store->value, step)};
+        if (stores_late_) late_stores_.push_back(each);
+        else lane_store(each.access, dtype, index, step, each.mask, each.value);
+      }
     }
   }
 }

@@ -160,3 +160,25 @@ TEST_CASE("folds over long rows of more than the machine's fetch_bytes fetch ahe
   CHECK(fetches(distance, {x, y}, 1003, 2 * bytes - 1));        // what the loop reads is counted together
   CHECK_FALSE(fetches(distance, {x, y}, 1003, 2 * bytes));
 }
+
+TEST_CASE("rows whole pages apart are loaded before those of the same tile are stored; others as they come") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"m", "n"}), y = g.input("y", f32, {"n", "m"});
+  const auto loads_between_stores = [&](Index rows, Index columns, const std::vector<Expr>& results) {
+    const Function f = compile(results, {x, y}, streaming());
+    same_bits(f, {counted({columns, rows}), counted({rows, columns})});
+    const std::string code = f.llvm();
+    std::size_t of_first_row = code.find("!nontemporal");
+    for (std::size_t k = 1; k < results.size(); ++k) of_first_row = code.find("!nontemporal", of_first_row + 1);
+    const std::size_t next = code.find("!nontemporal", of_first_row + 1);
+    REQUIRE(next < code.size());
+    return code.substr(of_first_row, next - of_first_row).find("load <16 x float>") != std::string::npos;
+  };
+  const Expr sum = transpose(x) + y;
+  for (const Index rows : {32, 600}) {
+    CHECK_FALSE(loads_between_stores(rows, 1024, {sum}));
+    CHECK_FALSE(loads_between_stores(rows, 2048, {sum}));
+    CHECK(loads_between_stores(rows, 1040, {sum}));
+  }
+  CHECK(loads_between_stores(32, 1024, {sum, transpose(x) * y}));
+}
