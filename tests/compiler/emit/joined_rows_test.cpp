@@ -156,12 +156,14 @@ TEST_CASE("elements of small matrices come from whole matrices, whose loads they
   Graph g;
   const Expr x = g.input("x", f32, {"n", 3, 3});
   const Function f = compile({x.slice({{}, 0, 0}) + x.slice({{}, 1, 1}) + x.slice({{}, 2, 2})}, {x}, {.threads = 1, .verify = true});
+  // Registers of 32 bytes take elements as they are loaded, one by one.
+  const auto takes_each = [&] { return f.llvm().find("gather") != std::string::npos || f.llvm().find("load float, ") != std::string::npos; };
   same_bits(f, {counted(f32, {1024, 3, 3})});
-  CHECK(f.llvm().find("gather") == std::string::npos);
+  CHECK_FALSE(takes_each());
   Array padded(f32, {1024, 4, 3});                     // the fourth row is a gap
   padded.fill(Scalar::of(f32, 5.0));
   same_bits(f, {padded.slice(1, 0, 3)});
-  CHECK(f.llvm().find("gather") != std::string::npos);
+  CHECK(takes_each());
 }
 
 TEST_CASE("some channels of pixels of bytes, and means of squares of such pixels") {
