@@ -18,6 +18,7 @@
 #include "program/partition.h"
 #include "program/rows_in_place.h"
 #include "program/stage_across.h"
+#include "program/work.h"
 
 namespace weft {
 namespace {
@@ -81,15 +82,16 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   for (NodeId id : graph.inputs) plan.slot_of(Place::argument, id);
   for (NodeId id : graph.outputs) plan.slot_of(Place::result, id);
   std::vector<Program> programs;
-  for (const Nest& nest : variant->schedule.nests) {
-    programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
-    run_as_one_unit(programs.back());
-    use_rows_in_place(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
-    join_results(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
-    stage_across(programs.back(), variant->classes, host_features(options.lanes), hints.machine, begin_lines(hints.stream));
-    keep_transposed(programs.back(), variant->classes, host_features(options.lanes), hints.machine);
-    partition_loops(programs.back(), hints.bindings);
-    if (options.verify) verify(programs.back());
+  for (const Nest& nest : variant->schedule.nests) programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
+  mark_seldom_run(programs, hints.bindings, hints.machine);
+  for (Program& program : programs) {
+    run_as_one_unit(program);
+    use_rows_in_place(program, variant->classes, host_features(options.lanes), hints.machine);
+    join_results(program, variant->classes, host_features(options.lanes), hints.machine);
+    stage_across(program, variant->classes, host_features(options.lanes), hints.machine, begin_lines(hints.stream));
+    keep_transposed(program, variant->classes, host_features(options.lanes), hints.machine);
+    partition_loops(program, hints.bindings);
+    if (options.verify) verify(program);
   }
   int instructions = 0, with_loops = 0;
   for (const Program& program : programs) instructions += instructions_of(program.root), with_loops += code_of(program.root);

@@ -60,6 +60,7 @@ int LoopChoices::vectors_of_unit(const Loop& loop) const {
 // element (Zen 4).
 int LoopChoices::interleave(const Loop& loop) const {
   if (std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Others>(item); })) return 1;       // rows across it fill the registers
+  if (loop.is_seldom_run) return 1;
   const bool along_block = program_.block > 0 && program_.is_tiled(loop.var.axis) && loop.weight > small_body;
   const int most = along_block ? vectors_of_block : program_.vectors;
   const int wanted = std::min({most, std::max(latency_steps(loop), vectors_in_register(loop)), vectors_of_unit(loop)});
@@ -87,7 +88,7 @@ int LoopChoices::latency_steps(const Loop& loop) const {
   for (const Item& item : loop.body)
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && std::count(loop.folds.begin(), loop.folds.end(), accumulate->fold) > 0)
       if (is_extreme(program_.fold(accumulate->fold))) bytes *= 2;    // signs beside
-  return vectors_side_by_side(loop.weight, functions, registers_of(bytes), registers());
+  return vectors_side_by_side(loop.weight, functions, !loop.folds.empty(), registers_of(bytes), registers());
 }
 
 std::size_t LoopChoices::widest_of(const Loop& loop) const {

@@ -106,6 +106,7 @@ struct Loop {
   std::vector<int> folds;               // folds that run over this loop's axis and end with it
   std::vector<Item> body;
   int weight = 0;                       // vector instructions of the body
+  bool is_seldom_run = false;           // a vector loop that takes next to none of the function's time (work.h): one vector at a time
   // Of a loop of vectors: bodies for where conditions on an index are known. Along the loop itself whole vectors between all of `from` and all of
   // `to` may run them instead, part after part; all of it may, while a loop outside is between those (partition.h).
   std::vector<Loop> parts;

@@ -51,15 +51,23 @@ double loop_cost(int body, int latency, int rows) {
 // Four are no faster. Two take 7 to 10 % less than one, and half as long again to compile.
 int vectors_of_distributed(int body) { return body <= masked_only ? 2 : 1; }
 
-int vectors_side_by_side(int body, const LongFunctions& functions, int registers_each, int registers) {
+int vectors_side_by_side(int body, const LongFunctions& functions, bool folds, int registers_each, int registers) {
   constexpr int few_constants = 4;               // in registers beside one value of each vector
-  if (body <= small_body) return 4 * registers_each + few_constants <= registers ? 4 : 2;
+  constexpr int one_value = 4;                   // bodies up to this size have little more alive
+  // Four values of each vector: more would leave the registers, and a processor begins with the next vectors by itself. With sixteen registers of 32
+  // bytes, one vector of f64 instead of two: polynomials of degree eight 25 % less, gelu 20, logarithms 15; two of f32 instead of four: polynomials
+  // 14 % less; variances of columns take 15 ms less to compile of 36 (Zen 3).
+  const int in_registers = std::max(1, registers / (4 * registers_each));
+  if (body <= small_body) {
+    const int most = 4 * registers_each + few_constants <= registers ? 4 : 2;
+    return folds || body <= one_value ? most : std::min(most, in_registers);
+  }
   // One to three functions wait for their results: four vectors take 7 to 15 % less, and 1.5 to 3 ms more to compile. Shorter bodies gain
   // nothing, longer ones more, but their compile time is what a user waits for (Zen 5). Functions from tables wait the least, and other
   // ops of an eighth of their cost fill that: gelu takes .37 ns an element with two vectors, .38 with four, with its gradient .45 and .51 (Zen 4).
   const bool filled = functions.cost > 0 && functions.all_from_tables && 9 * functions.cost <= 8 * body;
   if (body >= 32 && body <= interleaved_body && 32 * registers_each <= registers && !filled) return 4;
-  if (body <= long_body) return 2;
+  if (body <= long_body) return std::min(2, in_registers);
   if (body <= masked_only) return 16 * registers_each <= registers ? 2 : 1;
   if (functions.cost > 0) return 1;              // their rare branches are code enough
   // Chains as long as these wait for every result: an instruction takes two to four cycles, and two can begin in each. Sixteen registers hold

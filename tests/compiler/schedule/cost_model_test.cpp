@@ -166,26 +166,38 @@ TEST_CASE("one nest whose vector axis is the root serves several threads if it h
 
 TEST_CASE("larger bodies have fewer vectors side by side and fewer elements together, and at least one") {
   const LongFunctions none, tanh{30, true}, sigmoid{30, false};
-  for (const LongFunctions& functions : {none, sigmoid})
-    for (int registers : {1, 2, 4, 8}) {
-      int before = 100;
-      for (int body : {1, 16, 17, 31, 101, 160}) {
-        const int vectors = vectors_side_by_side(body, functions, registers, 32);
-        CHECK(vectors_side_by_side(body, functions, registers, 16) <= vectors);
-        CHECK(vectors >= 1);
-        CHECK(vectors <= before);
-        before = vectors;
+  for (const bool folds : {false, true})
+    for (const LongFunctions& functions : {none, sigmoid})
+      for (int registers : {1, 2, 4, 8}) {
+        int before = 100;
+        for (int body : {1, 16, 17, 31, 101, 160}) {
+          const int vectors = vectors_side_by_side(body, functions, folds, registers, 32);
+          CHECK(vectors_side_by_side(body, functions, folds, registers, 16) <= vectors);
+          CHECK(vectors >= 1);
+          CHECK(vectors <= before);
+          before = vectors;
+        }
+        CHECK(vectors_side_by_side(1000, functions, folds, registers, 16) >= 1);
       }
-      CHECK(vectors_side_by_side(1000, functions, registers, 16) >= 1);
-    }
-  CHECK(vectors_side_by_side(40, sigmoid, 1, 32) == 4);    // but for those that wait for one to three functions, where registers allow
-  CHECK(vectors_side_by_side(40, sigmoid, 1, 16) == 2);
-  CHECK(vectors_side_by_side(40, sigmoid, 2, 32) == 2);
-  CHECK(vectors_side_by_side(90, sigmoid, 1, 32) == 4);
-  CHECK(vectors_side_by_side(130, sigmoid, 1, 32) == 2);
-  CHECK(vectors_side_by_side(33, tanh, 1, 32) == 4);
-  CHECK(vectors_side_by_side(34, tanh, 1, 32) == 2);       // and what other ops fill
-  CHECK(vectors_side_by_side(41, none, 1, 32) == 4);
+  // Sixteen registers hold four values of two vectors of two registers each, or of one of four; but simple bodies have fewer, and folds wait.
+  for (int body : {8, 16}) {
+    CHECK(vectors_side_by_side(body, none, false, 2, 16) == 2);
+    CHECK(vectors_side_by_side(body, none, false, 4, 16) == 1);
+    CHECK(vectors_side_by_side(body, none, true, 2, 16) == 4);
+    CHECK(vectors_side_by_side(body, none, false, 1, 32) == 4);
+    CHECK(vectors_side_by_side(body, none, false, 2, 32) == 4);
+  }
+  CHECK(vectors_side_by_side(2, none, false, 2, 16) == 4);
+  CHECK(vectors_side_by_side(2, none, false, 4, 16) == 2);
+  CHECK(vectors_side_by_side(30, sigmoid, false, 4, 16) == 1);
+  CHECK(vectors_side_by_side(40, sigmoid, false, 1, 32) == 4);    // but for those that wait for one to three functions, where registers allow
+  CHECK(vectors_side_by_side(40, sigmoid, false, 1, 16) == 2);
+  CHECK(vectors_side_by_side(40, sigmoid, false, 2, 32) == 2);
+  CHECK(vectors_side_by_side(90, sigmoid, false, 1, 32) == 4);
+  CHECK(vectors_side_by_side(130, sigmoid, false, 1, 32) == 2);
+  CHECK(vectors_side_by_side(33, tanh, false, 1, 32) == 4);
+  CHECK(vectors_side_by_side(34, tanh, false, 1, 32) == 2);       // and what other ops fill
+  CHECK(vectors_side_by_side(41, none, false, 1, 32) == 4);
   CHECK(is_from_tables(Op::tanh, f32));
   CHECK_FALSE(is_from_tables(Op::tanh, f64));
   CHECK_FALSE(is_from_tables(Op::sigmoid, f32));
