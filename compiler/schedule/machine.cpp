@@ -66,12 +66,14 @@ struct Processor {
 Processor find_processor() {
   const double third_level = usual_stream_bytes();
 #ifdef __x86_64__
-  constexpr unsigned zen_5 = 0x1a;       // of which compilers know the name later
+  constexpr unsigned zen_3_and_4 = 0x19, zen_5 = 0x1a;       // of which compilers know the names later
   unsigned signature = 0, other = 0;
   __builtin_cpu_init();
   if (__builtin_cpu_is("intel")) return {26, 20, third_level, least_along_root, next_row};
   const bool has_family = __builtin_cpu_is("amd") && __get_cpuid(1, &signature, &other, &other, &other);
-  if (has_family && (signature >> 8 & 0xf) + (signature >> 20 & 0xff) == zen_5) return {10, 6, 128 << 20, one_by_one, after_next_row};
+  const unsigned family = has_family ? (signature >> 8 & 0xf) + (signature >> 20 & 0xff) : 0;
+  if (family == zen_5) return {10, 6, 128 << 20, one_by_one, after_next_row};
+  if (family == zen_3_and_4 && !__builtin_cpu_supports("avx512f")) return {10, 6, largest, least_along_root, next_row};
 #endif
   return {10, 6, third_level, least_along_root, next_row};
 }
