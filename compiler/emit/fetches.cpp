@@ -113,6 +113,20 @@ bool Fetches::fetches_next_unit(const Load& load, const Loop& loop) const {
   return loop.var.axis == root.axis && has_rows && rows <= most_rows && is_kept && lies_in_memory(load.buffer, load.at);
 }
 
+// The dimension of an array down which a scan walks, if a unit has but a run of each of its rows; -1: none. The hardware's own fetching begins anew with
+// each run. Running sums down the columns of 2000 x 1000 floats, on two threads: 500 -> 320 us (Zen 3). Whole rows take longer with instructions that fetch.
+int Fetches::walked_down_by_runs(const Load& load, const Loop& loop) const {
+  constexpr Index longest = 2048;       // bytes
+  const LoopVar& root = program_.root.var;
+  const Index run = program_.unit * static_cast<Index>(size_of(program_.buffer(load.buffer).dtype));
+  if (!root.splits() || program_.block > 0 || loop.var.axis != root.axis || run > longest || program_.unit >= program_.axis(root.axis).hint) return -1;
+  const auto scans = [&](const Subscript& s) {
+    return s.axis != root.axis && s.is_linear() && std::any_of(program_.folds.begin(), program_.folds.end(), [&](const Fold& fold) { return fold.start && fold.axis == s.axis; });
+  };
+  const auto found = std::find_if(load.at.begin(), load.at.end(), scans);
+  return found == load.at.end() ? -1 : static_cast<int>(found - load.at.begin());
+}
+
 void Fetches::fetch_next(const Load& load, LaneAccess& access) {
   const auto k = static_cast<std::size_t>(load.buffer);
   const Buffer& buffer = program_.buffers[k];
@@ -123,6 +137,12 @@ void Fetches::fetch_next(const Load& load, LaneAccess& access) {
   const std::vector<Reader>& readers = readers_[k];
   const auto reader = std::find_if(readers.begin(), readers.end(), [&](const Reader& each) { return each.load == &load; });
   if (reader == readers.end()) return;          // around a bound of a loop whose parts fetch
+  if (const int down = walked_down_by_runs(load, *reader->loop); down >= 0) {
+    constexpr Index rows_ahead = 4;
+    access.next_row = b_.CreateMul(number(rows_ahead * load.at[static_cast<std::size_t>(down)].step), stride_bytes(buffer, slots_[k], static_cast<std::size_t>(down)));
+    access.next_is_near = true;
+    return;
+  }
   const Index ahead = units_ahead(readers, *reader), rows = !root.splits() ? 1 : program_.block > 0 ? program_.block : program_.unit;
   for (std::size_t d = 0; d < load.at.size() && ahead > 0; ++d)
     if (load.at[d].axis == root.axis && load.at[d].is_linear()) {

@@ -32,6 +32,7 @@ class Fetches : protected Addresses {
   void share_next_row(std::vector<Reader>& readers) const;
   double near_room() const;                     // bytes of the first level for what is fetched
   bool fetches_next_unit(const Load& load, const Loop& loop) const;
+  int walked_down_by_runs(const Load& load, const Loop& loop) const;
   Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;
   double bytes_of_row(int buffer, const std::vector<Subscript>& at) const;
   double bytes_of_array(int buffer, const std::vector<Subscript>& at) const;

@@ -116,3 +116,23 @@ TEST_CASE("beside stores past the caches few arrays are fetched into the first l
     CHECK_FALSE(fetches_near(fold));
   }
 }
+
+TEST_CASE("scans whose units are runs of rows fetch four rows ahead; those of whole rows, and what folds down columns, do not") {
+  const auto code = [&](const DType dtype, bool scans, bool reversed, Index columns, int threads) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "d"});
+    const Expr y = reversed ? flip(cumulative_sum(flip(x, {0}), 0), {0}) : cumulative_sum(x, 0);
+    const Function f = compile({scans ? y : sum(x, 0)}, {x}, {.threads = threads, .verify = true});
+    same_bits(f, {uneven(dtype, {200, columns})});
+    return f.llvm();
+  };
+  const auto fetches = [](const std::string& text) { return text.find("llvm.prefetch") != std::string::npos; };
+  for (const DType dtype : {f32, f64}) {
+    CHECK(code(dtype, true, false, 1000, 2).find("mul i64 4, %") != std::string::npos);
+    CHECK(code(dtype, true, true, 1000, 2).find("mul i64 -4, %") != std::string::npos);
+    CHECK(fetches(code(dtype, true, false, 1000, 2)));
+    CHECK_FALSE(fetches(code(dtype, true, false, 1000, 1)));
+    CHECK_FALSE(fetches(code(dtype, false, false, 1000, 2)));
+    CHECK_FALSE(fetches(code(dtype, true, false, 60, 2)));
+  }
+}
