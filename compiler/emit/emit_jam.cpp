@@ -68,8 +68,10 @@ bool KernelEmitter::loads_beside_store(const Loop& loop) const {
   for (const Item& item : loop.body) {
     const auto* load = std::get_if<Load>(&item);
     const auto* store = std::get_if<Store>(&item);
+    const auto access = jam_.front().accesses.find(&item);
+    if (access == jam_.front().accesses.end()) continue;         // loads of windows and of indices
     if (load && lies_along(load->buffer, load->at, loop.var.axis) && depends_on(*load, copied_axis_) && bytes_apart(load->buffer, load->at, copied_axis_) % page == 0) ++loads;
-    if (store && lies_along(store->buffer, store->at, loop.var.axis) && jam_.front().accesses.at(&item).stream) ++stores;
+    if (store && lies_along(store->buffer, store->at, loop.var.axis) && access->second.stream) ++stores;
   }
   return stores == 1 && loads > 0;
 }

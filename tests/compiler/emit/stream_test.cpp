@@ -181,4 +181,6 @@ TEST_CASE("rows whole pages apart are loaded before those of the same tile are s
     CHECK(loads_between_stores(rows, 1040, {sum}));
   }
   CHECK(loads_between_stores(32, 1024, {sum, transpose(x) * y}));
+  // Numbers of elements are computed: no row of them is loaded.
+  CHECK_FALSE(loads_between_stores(32, 1024, {sum + expand_dims(iota(g, y.shape()[1], f32), 0)}));
 }
