@@ -164,9 +164,9 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
         if (!is_last_copy()) continue;
       }
       for (int step = 0; step < steps; ++step) {
-        const LateStore each{accesses_.at(key), dtype, step, move_mask(masks, step), pack(store->value, step)};
-        if (stores_late_) late_stores_.push_back(each);
-        else lane_store(each.access, dtype, index, step, each.mask, each.value);
+        Value *mask = move_mask(masks, step), *value = pack(store->value, step);
+        if (stores_late_) late_stores_.push_back({accesses_.at(key), dtype, step, mask, value});
+        else lane_store(accesses_.at(key), dtype, index, step, mask, value);
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #if defined(__linux__)
 #include "bits.h"
+#include "code/features.h"
 #include "guarded.h"
 
 using namespace weft;
@@ -156,8 +157,9 @@ TEST_CASE("elements of small matrices come from whole matrices, whose loads they
   Graph g;
   const Expr x = g.input("x", f32, {"n", 3, 3});
   const Function f = compile({x.slice({{}, 0, 0}) + x.slice({{}, 1, 1}) + x.slice({{}, 2, 2})}, {x}, {.threads = 1, .verify = true});
-  // Registers of 32 bytes take elements as they are loaded, one by one.
-  const auto takes_each = [&] { return f.llvm().find("gather") != std::string::npos || f.llvm().find("load float, ") != std::string::npos; };
+  // Without gathers that are worth it, elements are loaded one by one.
+  const char* one_by_one = has_feature(host_features(0), "+avx512f") ? "gather" : "load float, ";
+  const auto takes_each = [&] { return f.llvm().find(one_by_one) != std::string::npos; };
   same_bits(f, {counted(f32, {1024, 3, 3})});
   CHECK_FALSE(takes_each());
   Array padded(f32, {1024, 4, 3});                     // the fourth row is a gap
