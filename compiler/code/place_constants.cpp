@@ -9,6 +9,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include "loop_hints.h"
 #include "vector_registers.h"
@@ -84,7 +85,10 @@ bool takes_from_anywhere(const Use& use) {
       const auto* factor = dyn_cast_or_null<ConstantFP>(use->getType()->isVectorTy() ? cast<Constant>(use)->getSplatValue() : use.get());
       return !factor || !(factor->isExactlyValue(2) || factor->isExactlyValue(-1));
     }
-    case Instruction::Call: return is_float || isa<MinMaxIntrinsic>(user) || isa<SaturatingInst>(user);
+    case Instruction::Call: {
+      const auto* call = dyn_cast<IntrinsicInst>(&user);
+      return is_float || isa<MinMaxIntrinsic>(user) || isa<SaturatingInst>(user) || (call && call->getIntrinsicID() == Intrinsic::x86_avx2_pshuf_b);
+    }
     default: return false;
   }
 }

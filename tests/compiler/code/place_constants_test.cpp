@@ -38,7 +38,7 @@ std::string after(const std::string& text) {
 
 // The same of the text of a loop's body, which makes %y from %x.
 std::string placed(const std::string& body, const std::string& type = "<16 x float>", const std::string& features = "+avx512f") {
-  return after("declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)\n"
+  return after("declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)\ndeclare <32 x i8> @llvm.x86.avx2.pshuf.b(<32 x i8>, <32 x i8>)\n"
       "define void @f(ptr %p, i64 %n) \"target-features\"=\"" + features + "\" {\nentry:\n  br label %outer\n"
       "outer:\n  %j = phi i64 [ 0, %entry ], [ %j2, %outer.end ]\n  br label %loop\n"
       "loop:\n  %k = phi i64 [ 0, %outer ], [ %k2, %loop ]\n  %a = getelementptr " + type + ", ptr %p, i64 %k\n  %x = load " + type + ", ptr %a\n" + body +
@@ -64,6 +64,13 @@ TEST_CASE("constants of an innermost loop are loaded in front of the loops aroun
 TEST_CASE("tables are loaded as they are") {
   const std::string text = placed("  %y = fadd <2 x double> %x, <double 1.0, double 2.0>\n", "<2 x double>");
   CHECK(occurrences(part(text, "entry:", "outer:"), "= load <2 x double>, ptr @constant, align 16") == 1);
+}
+
+TEST_CASE("bytes that are looked up are loaded like numbers") {
+  std::string table;
+  for (int k = 0; k < 32; ++k) table += (k > 0 ? ", i8 " : "i8 ") + std::to_string(k % 16 + 1);
+  const std::string text = placed("  %y = call <32 x i8> @llvm.x86.avx2.pshuf.b(<32 x i8> <" + table + ">, <32 x i8> %x)\n", "<32 x i8>", "+avx2");
+  CHECK(occurrences(part(text, "entry:", "outer:"), "= load <32 x i8>, ptr @constant, align 32") == 1);
 }
 
 TEST_CASE("constants that instructions have in themselves stay, and so do zeros") {

@@ -53,6 +53,14 @@ TEST_CASE("every float function has the same bits in registers of 4, 8 and 16 la
   }
 }
 
+TEST_CASE("functions from tables have the same bits in one vector and in several side by side") {
+  for (const std::string op : {"tanh", "erf", "erfc", "log", "log1p", "softplus"})
+    for (const Index n : {Index{5}, Index{1 << 18}}) {
+      CAPTURE(op);
+      check_lanes("graph f(%x: f32[n]) -> (%1) {\n%0: f32[i:n] = multiply(%x[i], 9.0)\n%1: f32[i:n] = " + op + "(%0[i])\n}", {{uniform(f32, {n}, 5)}, {special(f32, {333}, 6)}});
+    }
+}
+
 TEST_CASE("sums and products over rows, columns and everything, softmax and a gradient have the same bits in registers of any width") {
   const std::string sums = "graph sums(%x: f32[n,m]) -> (%0, %1, %2, %3) {\n%0: f32[i:n] = sum(j:m) copy(%x[i,j])\n%1: f32[i:m] = sum(j:n) exp(%x[j,i])\n"
                            "%2: f32[] = sum(i:n,j:m) copy(%x[i,j])\n%3: f32[i:n] = prod(j:m) copy(%x[i,j])\n}";
