@@ -8,6 +8,7 @@
 
 #include "code/llvm_options.h"
 #include "code/features.h"
+#include "program/work.h"
 #include "schedule/cost_model.h"
 
 namespace weft {
@@ -179,17 +180,12 @@ Index KernelEmitter::emit_units(const Loop& root) {
 
 namespace {
 
-// Estimated picoseconds of one iteration of the body, inner loops included, as an extent expression.
-Extent work_of(const Program& program, const Loop& loop, const Machine& machine) {
-  Extent work = loop.weight * element_picoseconds(machine, loop.mark == Mark::lanes);
-  for (const Item& item : loop.body)
-    if (auto* inner = std::get_if<Loop>(&item)) {
-      if (inner->mark == Mark::block) { work = work + work_of(program, *inner, machine); continue; }
-      const Index per_root = program.per_root(inner->var.axis);
-      const Extent times = per_root > 0 ? Extent(program.unit * per_root) : program.axis(inner->var.axis).extent;
-      work = work + times * work_of(program, *inner, machine);
-    }
-  return work;
+bool has_lookups(const Program& program, const Loop& loop) {
+  return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    if (auto* inner = std::get_if<Loop>(&item)) return has_lookups(program, *inner);
+    auto* compute = std::get_if<Compute>(&item);
+    return compute && looks_up_coefficients(compute->op, program.dtype_of(compute->result));
+  });
 }
 
 }  // namespace
@@ -210,8 +206,8 @@ void KernelEmitter::emit_run() {
     stage.unit = program_.unit;
   }
   end_function();
-  if (register_bytes() < 64 && std::any_of(codes_.begin(), codes_.end(), [](const LoopCode& code) { return code.instructions > long_body; }))
-    function_->addFnAttr(spread_schedule);
+  const bool is_long = std::any_of(codes_.begin(), codes_.end(), [](const LoopCode& code) { return code.instructions > long_body; });
+  if (register_bytes() < 64 && (is_long || has_lookups(program_, program_.root))) function_->addFnAttr(spread_schedule);
   stage.loops = std::move(codes_);
   if (!scratch_.is(0)) stage.scratch = plan_.sizes.add(scratch_);
   for (std::size_t k = 0; k < program_.buffers.size(); ++k) {

@@ -83,7 +83,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   for (NodeId id : graph.outputs) plan.slot_of(Place::result, id);
   std::vector<Program> programs;
   for (const Nest& nest : variant->schedule.nests) programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
-  mark_seldom_run(programs, hints.bindings, hints.machine);
+  mark_run_times(programs, hints.bindings, hints.machine);
   for (Program& program : programs) {
     run_as_one_unit(program);
     use_rows_in_place(program, variant->classes, host_features(options.lanes), hints.machine);

@@ -82,13 +82,14 @@ int LoopChoices::latency_steps(const Loop& loop) const {
   for (const Item& item : loop.body)
     if (auto* compute = std::get_if<Compute>(&item); compute && op_cost(compute->op) >= long_function) {
       functions.cost += op_cost(compute->op);
+      functions.longest = std::max(functions.longest, op_cost(compute->op));
       functions.all_from_tables &= is_from_tables(compute->op, program_.dtype_of(compute->result));
     }
   std::size_t bytes = widest_of(loop);
   for (const Item& item : loop.body)
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && std::count(loop.folds.begin(), loop.folds.end(), accumulate->fold) > 0)
       if (is_extreme(program_.fold(accumulate->fold))) bytes *= 2;    // signs beside
-  return vectors_side_by_side(loop.weight, functions, !loop.folds.empty(), registers_of(bytes), registers());
+  return vectors_side_by_side(loop.weight, functions, !loop.folds.empty(), registers_of(bytes), registers(), loop.is_long_run);
 }
 
 std::size_t LoopChoices::widest_of(const Loop& loop) const {

@@ -107,6 +107,7 @@ struct Loop {
   std::vector<Item> body;
   int weight = 0;                       // vector instructions of the body
   bool is_seldom_run = false;           // a vector loop that takes next to none of the function's time (work.h): one vector at a time
+  bool is_long_run = false;             // one that takes so long in a call that code for more vectors soon pays
   // Of a loop of vectors: bodies for where conditions on an index are known. Along the loop itself whole vectors between all of `from` and all of
   // `to` may run them instead, part after part; all of it may, while a loop outside is between those (partition.h).
   std::vector<Loop> parts;

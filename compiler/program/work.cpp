@@ -39,10 +39,13 @@ Extent work_of(const Program& program, const Loop& loop, const Machine& machine)
   return work;
 }
 
-void mark_seldom_run(std::vector<Program>& programs, const Bindings& bindings, const Machine& machine) {
+void mark_run_times(std::vector<Program>& programs, const Bindings& bindings, const Machine& machine) {
   double all = 0;
   each_loop(programs, bindings, machine, [&](const Loop&, double own) { all += own; });
-  each_loop(programs, bindings, machine, [&](Loop& loop, double own) { loop.is_seldom_run = loop.mark == Mark::lanes && own < next_to_nothing * all; });
+  each_loop(programs, bindings, machine, [&](Loop& loop, double own) {
+    loop.is_seldom_run = loop.mark == Mark::lanes && own < next_to_nothing * all;
+    loop.is_long_run = loop.mark == Mark::lanes && own >= long_run;
+  });
 }
 
 }  // namespace weft

@@ -51,7 +51,7 @@ double loop_cost(int body, int latency, int rows) {
 // Four are no faster. Two take 7 to 10 % less than one, and half as long again to compile.
 int vectors_of_distributed(int body) { return body <= masked_only ? 2 : 1; }
 
-int vectors_side_by_side(int body, const LongFunctions& functions, bool folds, int registers_each, int registers) {
+int vectors_side_by_side(int body, const LongFunctions& functions, bool folds, int registers_each, int registers, bool runs_long) {
   constexpr int few_constants = 4;               // in registers beside one value of each vector
   constexpr int one_value = 4;                   // bodies up to this size have little more alive
   // Four values of each vector: more would leave the registers, and a processor begins with the next vectors by itself. With sixteen registers of 32
@@ -68,7 +68,10 @@ int vectors_side_by_side(int body, const LongFunctions& functions, bool folds, i
   const bool filled = functions.cost > 0 && functions.all_from_tables && 9 * functions.cost <= 8 * body;
   if (body >= 32 && body <= interleaved_body && 32 * registers_each <= registers && !filled) return 4;
   if (body <= long_body) return std::min(2, in_registers);
-  if (body <= masked_only) return 16 * registers_each <= registers ? 2 : 1;
+  // Two of sixteen registers' vectors reach the stack, and yet a processor has more to do meanwhile: sigmoid(x) tanh(y) takes .75 of the time, with
+  // exp(-x^2) .85, Black-Scholes .75, and 4 to 7 ms more to compile. Powers and lgamma have enough to do by themselves (Zen 3).
+  const bool pays = runs_long && functions.longest <= long_body;
+  if (body <= masked_only) return (pays ? 8 : 16) * registers_each <= registers ? 2 : 1;
   if (functions.cost > 0) return 1;              // their rare branches are code enough
   // Chains as long as these wait for every result: an instruction takes two to four cycles, and two can begin in each. Sixteen registers hold
   // no more than four vectors of what is alive. Of thirty-two, eight vectors take two thirds of four's time, and three times as long to compile.
@@ -122,6 +125,10 @@ Index rows_packed(Index row_bytes, Index rows_of_block) {
 }
 
 bool is_from_tables(Op op, DType dtype) { return dtype == f32 && (op == Op::tanh || op == Op::erf); }
+
+bool looks_up_coefficients(Op op, DType dtype) {
+  return dtype != f64 && (op == Op::tanh || op == Op::erf || op == Op::erfc || op == Op::softplus || op == Op::logaddexp);
+}
 
 DividerUse divider_use(Op op, bool is_f64) {
   switch (op) {

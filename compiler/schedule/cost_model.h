@@ -198,6 +198,7 @@ int vectors_of_distributed(int body);            // side by side in the loops of
 // ---------------------------------------------------------------- code
 
 inline constexpr double next_to_nothing = 1.0 / 64;     // of a function's time: loops that take less run one vector at a time
+inline constexpr double long_run = 1e8;                 // picoseconds in one call: loops for which four or five more milliseconds to compile soon pay
 inline constexpr int vectors_of_block = 1;       // side by side, of the four that a block of rows has: more are no faster, and dearer to compile
 inline constexpr int long_function = 12;         // op_cost from which an op is no handful of instructions
 inline constexpr int small_body = 16;            // of simple ops
@@ -230,13 +231,15 @@ inline constexpr int thin_bodies = 16 * tiled_body;   // the same of all copies 
 
 // A function that is one polynomial, whose coefficients are looked up in registers: tanh and erf of f32.
 bool is_from_tables(Op op, DType dtype);
+// One that looks up coefficients for each element, perhaps among other things.
+bool looks_up_coefficients(Op op, DType dtype);
 struct LongFunctions {                               // the long ones of a body
-  int cost = 0;
+  int cost = 0, longest = 0;
   bool all_from_tables = true;
 };
 // How many vectors run side by side to hide latencies, as far as registers and compile time allow. folds: values over them, which wait for the ones
-// before; registers_each: of the widest value of the body, out of `registers`.
-int vectors_side_by_side(int body, const LongFunctions& functions, bool folds, int registers_each, int registers);
+// before; registers_each: of the widest value of the body, out of `registers`; runs_long: code for more of them soon pays.
+int vectors_side_by_side(int body, const LongFunctions& functions, bool folds, int registers_each, int registers, bool runs_long = false);
 inline constexpr int most_vectors = 8;
 // The same where operands repeat after so many vectors: whole repetitions, so that these stay in registers.
 int whole_repetitions(int vectors, int repetition);

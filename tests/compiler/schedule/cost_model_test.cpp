@@ -165,7 +165,7 @@ TEST_CASE("one nest whose vector axis is the root serves several threads if it h
 }
 
 TEST_CASE("larger bodies have fewer vectors side by side and fewer elements together, and at least one") {
-  const LongFunctions none, tanh{30, true}, sigmoid{30, false};
+  const LongFunctions none, tanh{30, 30, true}, sigmoid{30, 30, false};
   for (const bool folds : {false, true})
     for (const LongFunctions& functions : {none, sigmoid})
       for (int registers : {1, 2, 4, 8}) {
@@ -195,10 +195,22 @@ TEST_CASE("larger bodies have fewer vectors side by side and fewer elements toge
   CHECK(vectors_side_by_side(40, sigmoid, false, 2, 32) == 2);
   CHECK(vectors_side_by_side(90, sigmoid, false, 1, 32) == 4);
   CHECK(vectors_side_by_side(130, sigmoid, false, 1, 32) == 2);
+  // Two of two registers each, out of sixteen, where that soon pays.
+  const LongFunctions power{62, 62, false};
+  CHECK(vectors_side_by_side(90, sigmoid, false, 2, 16) == 1);
+  CHECK(vectors_side_by_side(90, sigmoid, false, 2, 16, true) == 2);
+  CHECK(vectors_side_by_side(90, sigmoid, false, 4, 16, true) == 1);
+  CHECK(vectors_side_by_side(62, power, false, 2, 16, true) == 1);
   CHECK(vectors_side_by_side(33, tanh, false, 1, 32) == 4);
   CHECK(vectors_side_by_side(34, tanh, false, 1, 32) == 2);       // and what other ops fill
   CHECK(vectors_side_by_side(41, none, false, 1, 32) == 4);
   CHECK(is_from_tables(Op::tanh, f32));
+  for (const Op op : {Op::erf, Op::erfc, Op::softplus}) {
+    CHECK(looks_up_coefficients(op, f32));
+    CHECK(looks_up_coefficients(op, bf16));
+    CHECK_FALSE(looks_up_coefficients(op, f64));
+  }
+  CHECK_FALSE(looks_up_coefficients(Op::exp, f32));
   CHECK_FALSE(is_from_tables(Op::tanh, f64));
   CHECK_FALSE(is_from_tables(Op::sigmoid, f32));
   CHECK(elements_together(4, false, 4096) > elements_together(4, true, 4096));
