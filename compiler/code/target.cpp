@@ -16,6 +16,8 @@ llvm::orc::JITTargetMachineBuilder target_of_host() {
   builder.setRelocationModel(llvm::Reloc::PIC_);
   builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);               // Default takes 5 to 8 % more instructions to compile; loops run as fast
   builder.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;       // contraction is decided by the graph, nowhere else
+  // At whole lines, not at any sixteen bytes: products of 1000 x 784 x 100 and 500 x 1000 x 700 take .84 to .91 of the time, others as long (Zen 3).
+  builder.getOptions().LoopAlignment = 64;
   return builder;
 }
 

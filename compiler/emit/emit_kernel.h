@@ -121,7 +121,8 @@ class KernelEmitter : private Accesses {
   struct BlockSum;
   void emit_register_blocks(const Loop& rows, Range range);
   void open_block(Block& block, Index rows);
-  void emit_panel(Block& block, Value* index, Value* end);
+  void emit_panels(Block& block, Value* panels_end, Value* end);
+  void emit_panel(Block& block, Value* index, Value* end, Range leaf);
   Value* row_of_block(const Block& block, Value* first, Index copy);
   void point_at_operands(Block& block, Value* first, Range along, Value* index);
   void open_sums(Block& block);

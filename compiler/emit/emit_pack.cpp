@@ -2,7 +2,7 @@
 // they are, rows of 1024 floats lie in few sets of a cache, each on a page of its own.
 //
 // Those that all rows of a block share are packed panel by panel, as vectors. Those that lie along the rows, as x does in x^T y, are packed
-// once for all panels, or with several leaves once for each: elements of a block's rows. Products x^T y of 1024 x 1024 floats took 1.4 times as
+// once for all panels, or with several leaves once for those that go together: elements of a block's rows. Products x^T y of 1024 x 1024 floats took 1.4 times as
 // long without, of 256 x 10000 x 128 1.3 times (Zen 5).
 #include <llvm/IR/Intrinsics.h>
 
@@ -54,7 +54,10 @@ Value* KernelEmitter::packed_at(const Block& block, const BlockOperand& operand,
 void KernelEmitter::pack_operands(const Block& block, Range along, Value* index, Value* elements) {
   const Range panels = range_of(block.lanes.var.axis), leaves = range_of(block.fold.var.axis);
   Value* is_new = b_.CreateICmpEQ(index, panels.begin);
-  if (block.leaves) is_new = b_.CreateOr(is_new, b_.CreateICmpSGT(b_.CreateSub(leaves.end, leaves.begin), number(fold_leaf)));
+  if (block.leaves) {
+    Value *is_first = b_.CreateICmpEQ(index, block.first_panel), *several = b_.CreateICmpSGT(b_.CreateSub(leaves.end, leaves.begin), number(fold_leaf));
+    is_new = b_.CreateOr(is_new, b_.CreateAnd(is_first, several));
+  }
   for (const BlockOperand& operand : block.operands) {
     if (!operand.packed) continue;
     if_then(operand.is_shared ? operand.is_packed : b_.CreateAnd(operand.is_packed, is_new), "pack", [&] {

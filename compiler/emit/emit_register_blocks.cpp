@@ -20,7 +20,7 @@ using llvm::Value;
 void KernelEmitter::emit_register_blocks(const Loop& rows, Range range) {
   const RegisterBlock plan = *register_block(rows);
   const Loop& fold = std::get<Loop>(rows.body[plan.fold]);
-  Block block{.rows = rows, .fold = fold, .lanes = *outer_of(fold).loops[0], .fold_at = plan.fold, .count = plan.rows, .panel = plan.vectors, .leaves = !relies_on_one_leaf(fold.var.axis),
+  Block block{.rows = rows, .fold = fold, .lanes = *outer_of(fold).loops[0], .fold_at = plan.fold, .count = plan.rows, .panel = plan.vectors, .panels = plan.panels, .most_rows = plan.packed, .leaves = !relies_on_one_leaf(fold.var.axis),
               .in_whole = relies_on_whole(outer_of(fold).loops[0]->var.axis, plan.vectors * lane_count)};
   WEFT_ASSERT(jam_.empty(), "a block of sums among copies of a body");
   open_block(block, plan.packed);
@@ -31,7 +31,10 @@ void KernelEmitter::emit_register_blocks(const Loop& rows, Range range) {
     block.together = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(plan.packed)), range.end)};
     choose_packed(block, packs_always);
     const Range along = range_of(block.lanes.var.axis);
-    for_range(along.begin, along.end, block.panel * lane_count, "panel", [&](Value* index) { emit_panel(block, index, along.end); });
+    for_range(along.begin, along.end, block.panels * block.stride(), "panels", [&](Value* first_panel) {
+      block.first_panel = first_panel;
+      emit_panels(block, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(first_panel, number(block.panels * block.stride())), along.end), along.end);
+    });
     for_range(start, block.together.end, 1, "row", [&](Value* row) {
       axis_index_[block.row_axis()] = row;
       for (const Block::Sum& sum : block.sums) row_shifts_[sum.fold->row] = b_.CreateMul(b_.CreateSub(row, start), sum.pitch);
@@ -55,12 +58,12 @@ void KernelEmitter::open_block(Block& block, Index rows) {
     if (!accumulate) continue;
     const Fold& fold = program_.fold(accumulate->fold);
     const Index bytes = static_cast<Index>(size_of(fold.dtype));
-    const Index panel_bytes = block.panel * lane_count * bytes;
+    const Index panel_bytes = block.stride() * bytes;
     const Extent pitch = floor_div(row_elements(program_.buffer(fold.row)) * Extent(bytes) + (panel_bytes - 1), panel_bytes) * Extent(panel_bytes);
     row_offsets_[static_cast<std::size_t>(fold.row)] = scratch_;
     Block::Sum sum{accumulate, &fold, scratch_at(scratch_), size(pitch), nullptr};
     scratch_ = scratch_ + pitch * Extent(rows) + Extent(most_vectors * lane_count * bytes);      // other loops may end behind a row
-    if (block.leaves && fold.ordered) sum.stack = reserve(rows * block.panel * lane_count * bytes * fold_stack_rows);
+    if (block.leaves && fold.ordered) sum.stack = reserve(rows * block.panels * block.stride() * bytes * fold_stack_rows);
     block.sums.push_back(sum);
   }
   const auto add = [&](const Item& item, bool in_lanes) {
@@ -71,27 +74,31 @@ void KernelEmitter::open_block(Block& block, Index rows) {
     BlockOperand operand{&item, load, buffer.dtype, in_lanes, !depends_on(*load, block.rows.var.axis)};
     const Index leaf_bytes = fold_leaf * static_cast<Index>(size_of(buffer.dtype));
     if (in_lanes && is_packed(*load, block.rows, block.fold, block.lanes)) operand.packed = reserve(leaf_bytes * block.panel * lane_count);
-    if (!in_lanes && !operand.is_shared && depends_on(*load, block.fold.var.axis) && lies_along(load->buffer, load->at, block.rows.var.axis)) operand.packed = reserve(leaf_bytes * rows + rows / block.count * bytes_between_panels);
+    if (!in_lanes && is_packed_along_rows(*load, block.rows, block.fold)) operand.packed = reserve(leaf_bytes * rows + rows / block.count * bytes_between_panels);
     block.operands.push_back(operand);
   };
   for (const Item& item : block.fold.body) add(item, false);
   for (const Item& item : block.lanes.body) add(item, true);
 }
 
-// The results of all rows in one step of the vector loop. What it has behind the last element is packed as zeros, and folded like the rest.
-void KernelEmitter::emit_panel(Block& block, Value* index, Value* end) {
-  const Index stride = block.panel * lane_count;
-  Value* elements = block.in_whole ? number(stride) : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, index), number(stride));
-  const Masks masks = block.in_whole ? Masks{} : first_lanes(elements, static_cast<int>(block.panel));
-  const auto one_leaf = [&](Range along) {
-    pack_operands(block, along, index, elements);
-    for_range(block.together.begin, block.together.end, block.count, "block", [&](Value* first) { emit_register_block(block, first, along, index, masks); }, true);
+// The results of all rows in some panels, leaf by leaf: what lies along the rows is packed once a leaf for all of them.
+void KernelEmitter::emit_panels(Block& block, Value* panels_end, Value* end) {
+  const auto one_leaf = [&](Range leaf) {
+    for_range(block.first_panel, panels_end, block.stride(), "panel", [&](Value* index) { emit_panel(block, index, end, leaf); });
   };
   const Range along = range_of(block.fold.var.axis);
   if (!block.leaves) return one_leaf(along);
   for_range(along.begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, along.end, number(1)), fold_leaf, "leaf", [&](Value* start) {
     one_leaf({start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(fold_leaf)), along.end)});
   });
+}
+
+// The results of all rows in one step of the vector loop. What it has behind the last element is packed as zeros, and folded like the rest.
+void KernelEmitter::emit_panel(Block& block, Value* index, Value* end, Range leaf) {
+  Value* elements = block.in_whole ? number(block.stride()) : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(end, index), number(block.stride()));
+  const Masks masks = block.in_whole ? Masks{} : first_lanes(elements, static_cast<int>(block.panel));
+  pack_operands(block, leaf, index, elements);
+  for_range(block.together.begin, block.together.end, block.count, "block", [&](Value* first) { emit_register_block(block, first, leaf, index, masks); }, true);
 }
 
 // The rows of a block: those behind the last one do once more what that does.
@@ -241,8 +248,11 @@ void KernelEmitter::keep_sums(const Block& block, Value* first, Range along, Val
       store_sums(block, sum, first, index, sum_of, block.leaves ? b_.CreateICmpSGT(along.begin, range_of(block.fold.var.axis).begin) : nullptr);
       continue;
     }
-    const Index bytes_of_row = block.panel * lane_count * static_cast<Index>(size_of(sum.fold->dtype));
-    Value* stack = b_.CreateGEP(b_.getInt8Ty(), sum.stack, b_.CreateMul(b_.CreateSub(first, block.together.begin), number(bytes_of_row * fold_stack_rows)));
+    // By panel of those that go together, then by row.
+    const Index bytes_of_stack = block.stride() * static_cast<Index>(size_of(sum.fold->dtype)) * fold_stack_rows;
+    Value* panel = b_.CreateExactUDiv(b_.CreateSub(index, block.first_panel), number(block.stride()));
+    Value* place = b_.CreateAdd(b_.CreateMul(panel, number(block.most_rows)), b_.CreateSub(first, block.together.begin));
+    Value* stack = b_.CreateGEP(b_.getInt8Ty(), sum.stack, b_.CreateMul(place, number(bytes_of_stack)));
     auto* tile = stack_cell(llvm::ArrayType::get(type, vectors), "leaf");
     Value *count = number(static_cast<Index>(vectors) * lane_count), *leaf = b_.CreateUDiv(along.begin, number(fold_leaf));
     for (std::size_t vector = 0; vector < vectors; ++vector) b_.CreateStore(sum_of(vector), after(type, tile, static_cast<Index>(vector)));

@@ -21,7 +21,7 @@ struct KernelEmitter::BlockSum {
   const Accumulate* item;
   const Fold* fold;
   Value *memory, *pitch;                // the rows of results, bytes from one to the next
-  Value* stack;                         // of the trees over leaves: one for each block of a panel
+  Value* stack;                         // of the trees over leaves: one for each block of each panel
 };
 
 struct KernelEmitter::Block {
@@ -45,14 +45,17 @@ struct KernelEmitter::Block {
   std::size_t fold_at;                  // in the body of the rows
   Index count;                          // rows of a block
   Index panel;                          // vectors of a block
+  Index panels, most_rows;              // so many go together, at most
   bool leaves;                          // perhaps several
   bool in_whole;                        // the vector loop has whole steps
   std::vector<Sum> sums = {};
   std::vector<BlockOperand> operands = {};
   Range together = {};                  // rows whose operands are packed together
+  Value* first_panel = nullptr;         // of those that go together
   std::vector<Pointer> pointers = {};
   std::vector<Cell> cells = {};         // by copy, sum and vector
 
+  Index stride() const { return panel * lane_count; }
   std::size_t row_axis() const { return static_cast<std::size_t>(rows.var.axis); }
   std::size_t fold_axis() const { return static_cast<std::size_t>(fold.var.axis); }
 };

@@ -47,10 +47,11 @@ class LoopChoices {
   struct RegisterBlock {
     std::size_t fold = 0;
     int rows = 1, vectors = 1;
-    Index packed = 1;
+    Index packed = 1, panels = 1;        // rows and panels that go together
   };
   std::optional<RegisterBlock> register_block(const Loop& rows) const;
   bool is_packed(const Load& load, const Loop& rows, const Loop& fold, const Loop& lanes) const;
+  bool is_packed_along_rows(const Load& load, const Loop& rows, const Loop& fold) const;
   static bool depends_on(const Load& load, int axis);
   static bool has_staying(const Loop& loop);       // loads of elements each of which stays for several of the loop
 

@@ -49,6 +49,12 @@ bool LoopChoices::is_packed(const Load& load, const Loop& rows, const Loop& fold
   return place != Place::index && place != Place::extent && !depends_on(load, rows.var.axis) && depends_on(load, fold.var.axis) && depends_on(load, lanes.var.axis);
 }
 
+// What has one element for each row, neighbours for neighbours.
+bool LoopChoices::is_packed_along_rows(const Load& load, const Loop& rows, const Loop& fold) const {
+  const Place place = program_.buffer(load.buffer).place;
+  return place != Place::index && place != Place::extent && depends_on(load, rows.var.axis) && depends_on(load, fold.var.axis) && lies_along(load.buffer, load.at, rows.var.axis);
+}
+
 // Whether the loop folds rows over few enough instructions, from arrays that the rows do not write.
 bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const {
   const Outer outer = outer_of(fold);
@@ -103,6 +109,13 @@ std::optional<LoopChoices::RegisterBlock> LoopChoices::register_block(const Loop
   block.vectors = vectors_of_register_block(registers() / 8 / (each * sums), (hint(lanes) + lane_count - 1) / lane_count);
   block.rows = rows_of_register_block(registers(), block.vectors * each, sums, hint(rows));
   block.packed = rows_packed(hint(lanes) * sums * static_cast<Index>(widest_of(lanes)), block.rows);
+  const auto along_rows = [&](const Item& item) {
+    auto* load = std::get_if<Load>(&item);
+    return load && is_packed_along_rows(*load, rows, fold);
+  };
+  // Sums of more panels would gain nothing else, and their trees lie on more pages: products of 500 x 3000 x 700 took 1.14 times as long (Zen 3).
+  if (std::any_of(fold.body.begin(), fold.body.end(), along_rows))
+    block.panels = panels_together(block.packed * block.vectors * lane_count * sums * static_cast<Index>(widest_of(lanes)), hint(lanes) / lane_count / block.vectors);
   const bool pays = block.rows > 1 && hint(rows) >= block.rows && hint(fold) >= fold_slots;
   return pays && std::any_of(lanes.body.begin(), lanes.body.end(), shared) ? std::optional(block) : std::nullopt;
 }

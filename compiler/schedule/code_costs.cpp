@@ -124,6 +124,11 @@ Index rows_packed(Index row_bytes, Index rows_of_block) {
   return std::clamp(scratch / std::max<Index>(1, row_bytes), rows_of_block, most_rows_packed) / rows_of_block * rows_of_block;
 }
 
+Index panels_together(Index panel_bytes, Index all) {
+  constexpr Index results = Index{128} << 10;
+  return std::clamp<Index>(results / std::max<Index>(1, panel_bytes), 1, std::max<Index>(1, all));
+}
+
 bool is_from_tables(Op op, DType dtype) { return dtype == f32 && (op == Op::tanh || op == Op::erf); }
 
 bool looks_up_coefficients(Op op, DType dtype) {

@@ -13,7 +13,7 @@
 //                                 code_per_piece, twice_emitted, long_body, worth_overlapping, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near
-//   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, packed_in_loads, rows_that_share
+//   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, panels_together, packed_in_loads, rows_that_share
 //   parts of a loop               near_an_end, least_part, near_last_row, least_rows, few_parts, most_parts, small_parts
 //   roots and quotients           divider_use, halves_by_estimates
 //   stages that slide together    near_bytes, most_near_bytes, slices_per_lead, most_units_read
@@ -289,6 +289,9 @@ int vectors_of_register_block(int most, Index all);
 // the other operand is in the second level, beside the packed one.
 inline constexpr Index most_rows_packed = 128;
 Index rows_packed(Index row_bytes, Index rows_of_block);
+// Panels of results, of `all`, that are summed leaf by leaf together: what lies along the rows is packed once a leaf for all of them. panel_bytes: of the
+// results of one, whose trees over leaves wait in scratch.
+Index panels_together(Index panel_bytes, Index all);
 // Of such an operand: packed once for that many rows, and loaded once for four of them.
 constexpr double packed_in_loads(bool is_along, Index rows) { return 0.25 + (is_along ? 2 : 8) / static_cast<double>(rows < most_rows_packed ? rows : most_rows_packed); }
 inline constexpr Index rows_that_share = 4, rows_that_share_across = 16;     // what is transposed for fewer pays less than sums along vectors do

@@ -129,7 +129,7 @@ TEST_CASE("operands that lie along the rows are packed too") {
       const Expr rows = permute_dims(u, {1, 0});
       const Options options{.threads = 2, .lanes = lanes, .verify = true};
       const Function plain = compile({product(rows, y)}, {u, y}, options), two = compile({relu(sum(expand_dims(rows * permute_dims(w, {1, 0}) + 1, 2) * y, {1}) + b)}, {u, w, y, b}, options);
-      for (const Dims& d : {Dims{200, 90, 150}, Dims{131, 70, 20}, Dims{70, 1100, 130}, Dims{129, 2050, 40}, Dims{260, 17, 66}, Dims{4, 3000, 70}}) {
+      for (const Dims& d : {Dims{200, 90, 150}, Dims{131, 70, 20}, Dims{70, 1100, 130}, Dims{129, 2050, 40}, Dims{140, 1030, 600}, Dims{260, 17, 66}, Dims{4, 3000, 70}}) {
         CAPTURE(to_text(Dims(d)));
         const Array a = uneven(dtype, {d[1], d[0]}), c = near_one(dtype, {d[1], d[2]});
         same_bits(plain, {a, c});

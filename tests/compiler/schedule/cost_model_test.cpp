@@ -164,6 +164,14 @@ TEST_CASE("one nest whose vector axis is the root serves several threads if it h
   CHECK_FALSE(lose(100, 100, 8));                  // too little for them
 }
 
+TEST_CASE("panels that go together: as many as have 128 KiB of results, and no more than there are") {
+  CHECK(panels_together(8 << 10, 100) == 16);
+  CHECK(panels_together(32 << 10, 100) == 4);
+  CHECK(panels_together(8 << 10, 3) == 3);
+  CHECK(panels_together(1 << 20, 100) == 1);
+  CHECK(panels_together(8 << 10, 0) == 1);
+}
+
 TEST_CASE("larger bodies have fewer vectors side by side and fewer elements together, and at least one") {
   const LongFunctions none, tanh{30, 30, true}, sigmoid{30, 30, false};
   for (const bool folds : {false, true})
