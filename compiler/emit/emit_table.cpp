@@ -1,6 +1,6 @@
 // Functions of one byte, such as the tone curve of an image: the 256 results are made once, by the loop's own instructions, and then
-// looked up: in registers, sixty-four at a time, or one by one in memory on processors that cannot. With operands that repeat there is a
-// table for each of their elements.
+// looked up: in registers, sixty-four or thirty-two at a time, or one by one in memory on processors that cannot. With operands that repeat
+// there is a table for each of their elements.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "emit_kernel.h"
@@ -11,7 +11,7 @@ namespace weft {
 using llvm::Value;
 
 namespace {
-constexpr int bytes_each = 64;
+constexpr int sixteenth = table_entries / 16;
 constexpr Index in_memory = 8;          // lookups in memory of one iteration, for each table
 }  // namespace
 
@@ -41,39 +41,110 @@ void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, V
   });
 }
 
-// Sixty-four bytes through the tables; lane l belongs to table (first + l) mod the number of tables. `tables`: four registers for each.
-Value* KernelEmitter::look_up(Value* bytes, const std::vector<Value*>& tables, int first) {
-  const auto count = tables.size() / 4;
-  Value* halves[] = {bytes, bytes};                           // of the results; lanes still to come hold their bytes
-  for (std::size_t t = 0; t < count; ++t) {
-    std::vector<llvm::Constant*> mine;
-    for (int lane = 0; lane < bytes_each; ++lane) mine.push_back(b_.getInt1(static_cast<std::size_t>(first + lane) % count == t));
-    for (std::size_t half : {0, 1}) {
-      const std::size_t low = 4 * t + 2 * half;
-      Value* found = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_qi_512, {}, {tables[low], halves[half], tables[low + 1]});
-      halves[half] = b_.CreateSelect(llvm::ConstantVector::get(mine), found, halves[half]);
+// How a table differs from one sixteenth of it to the next, in each half of it: what look_up wants without AVX-512.
+Value* KernelEmitter::differences(Value* memory, Index tables) {
+  constexpr Index half = table_entries / sixteenth / 2;
+  auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), sixteenth);
+  const Index parts = tables * 2 * half;
+  auto* cell = stack_cell(llvm::ArrayType::get(type, static_cast<std::uint64_t>(parts)), "differences");
+  for_range(number(0), number(parts), 1, "sixteenth", [&](Value* part) {
+    Value *is_first = b_.CreateICmpEQ(b_.CreateURem(part, number(half)), number(0)), *before = b_.CreateSelect(is_first, part, b_.CreateSub(part, number(1)));
+    const auto entries = [&](Value* which) { return b_.CreateAlignedLoad(type, b_.CreateGEP(type, memory, which), llvm::Align(sixteenth)); };
+    Value* difference = b_.CreateXor(entries(part), b_.CreateSelect(is_first, llvm::Constant::getNullValue(type), entries(before)));
+    b_.CreateAlignedStore(difference, b_.CreateGEP(type, cell, part), llvm::Align(sixteenth));
+  });
+  return cell;
+}
+
+// A register of bytes through a table. With AVX-512: four registers. Else differences in memory: a shuffle gives zero for bytes below zero, and does
+// not mind the upper bits of others, so those add up of all sixteenths up to that of the byte.
+Value* KernelEmitter::look_up(Value* bytes, const std::vector<Value*>& quarters, Value* table_differences) {
+  if (!table_differences) {
+    const auto half = [&](std::size_t low) {
+      return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_qi_512, {}, {quarters[low], bytes, quarters[low + 1]});
+    };
+    Value* lower = half(0);
+    return b_.CreateSelect(b_.CreateICmpSLT(bytes, llvm::Constant::getNullValue(bytes->getType())), half(2), lower);
+  }
+  const auto like = [&](int value) { return llvm::ConstantInt::get(bytes->getType(), static_cast<std::uint64_t>(value)); };
+  auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), sixteenth);
+  std::vector<int> twice;
+  for (int lane = 0; lane < 2 * sixteenth; ++lane) twice.push_back(lane % sixteenth);
+  Value* found = nullptr;
+  for (int half : {0, 1}) {
+    Value* at = half == 0 ? bytes : b_.CreateXor(bytes, like(128));
+    for (int part = 0; part < table_entries / sixteenth / 2; ++part) {
+      if (part > 0) at = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, at, like(sixteenth));
+      Value* difference = b_.CreateShuffleVector(b_.CreateAlignedLoad(type, after(type, table_differences, half * 8 + part), llvm::Align(sixteenth)), twice);
+      Value* more = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_pshuf_b, {}, {difference, at});
+      found = found ? b_.CreateXor(found, more) : more;
     }
   }
-  return b_.CreateSelect(b_.CreateICmpSLT(bytes, llvm::Constant::getNullValue(bytes->getType())), halves[1], halves[0]);
+  return found;
+}
+
+// As many registers of bytes as there are tables, for each byte in turn. Where all bytes of a table lie at different places in different registers, as
+// those of three do, they are one register without a move. Differences follow each other, table by table: one code for all.
+std::vector<Value*> KernelEmitter::look_up(const std::vector<Value*>& bytes, const std::vector<std::vector<Value*>>& quarters, Value* table_differences) {
+  const std::size_t count = bytes.size(), width = static_cast<std::size_t>(register_bytes());
+  const auto mine = [&](std::size_t table, std::size_t which) {
+    std::vector<llvm::Constant*> lanes;
+    for (std::size_t lane = 0; lane < width; ++lane) lanes.push_back(b_.getInt1((which * width + lane) % count == table));
+    return llvm::ConstantVector::get(lanes);
+  };
+  std::vector<Value*> results = bytes;
+  const auto take = [&](std::size_t table, const auto& found_of) {
+    for (std::size_t k = 0; k < count; ++k) results[k] = b_.CreateSelect(mine(table, k), found_of(k), results[k]);
+  };
+  const auto joined = [&](std::size_t table) {
+    Value* all = bytes[0];
+    for (std::size_t k = 1; k < count; ++k) all = b_.CreateSelect(mine(table, k), bytes[k], all);
+    return all;
+  };
+  if (table_differences && count > 1) {
+    llvm::Type* type = bytes[0]->getType();
+    auto* cell = stack_cell(llvm::ArrayType::get(type, count), "joined");
+    for (std::size_t table = 0; table < count; ++table) b_.CreateStore(joined(table), after(type, cell, static_cast<Index>(table)));
+    for_range(number(0), number(static_cast<Index>(count)), 1, "table", [&](Value* table) {
+      Value *here = b_.CreateGEP(type, cell, table), *own = b_.CreateGEP(b_.getInt8Ty(), table_differences, b_.CreateMul(table, number(table_entries)));
+      b_.CreateStore(look_up(b_.CreateLoad(type, here), {}, own), here);
+    }, true);
+    for (std::size_t table = 0; table < count; ++table) {
+      Value* found = b_.CreateLoad(type, after(type, cell, static_cast<Index>(table)));
+      take(table, [&](std::size_t) { return found; });
+    }
+    return results;
+  }
+  for (std::size_t table = 0; table < count; ++table) {
+    const auto& own = table_differences ? std::vector<Value*>() : quarters[table];
+    Value* all = count % 2 != 0 ? look_up(joined(table), own, table_differences) : nullptr;
+    take(table, [&](std::size_t k) { return all ? all : look_up(bytes[k], own, table_differences); });
+  }
+  return results;
 }
 
 // The whole vectors of a range, which begins with the first table, through tables in registers.
 Value* KernelEmitter::look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Range range) {
-  const Index stride = bytes_each * function.tables;
-  const bool past_caches = streams(std::get<Store>(*function.store), loop.var.axis, bytes_each);
-  auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), bytes_each);
-  std::vector<Value*> tables;
-  for (Index k = 0; k < 4 * function.tables; ++k) tables.push_back(b_.CreateAlignedLoad(type, after(type, memory, k), llvm::Align(64)));
-  Value* end = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
+  const Index width = register_bytes(), stride = width * function.tables;
+  const bool past_caches = streams(std::get<Store>(*function.store), loop.var.axis, static_cast<int>(width)), permutes = permutes_bytes();
+  auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), static_cast<unsigned>(width));
+  Value *size = b_.CreateSub(range.end, range.begin), *end = b_.CreateSub(range.end, b_.CreateURem(size, number(stride)));
+  if (!permutes) end = b_.CreateSelect(b_.CreateICmpSLT(size, number(2 * table_entries * function.tables)), range.begin, end);    // differences pay for some
+  Value* table_differences = permutes ? nullptr : differences(memory, function.tables);
+  std::vector<std::vector<Value*>> quarters(static_cast<std::size_t>(permutes ? function.tables : 0));
+  for (Index k = 0; k < static_cast<Index>(4 * quarters.size()); ++k) quarters[static_cast<std::size_t>(k / 4)].push_back(b_.CreateAlignedLoad(type, after(type, memory, k), llvm::Align(64)));
   for_range(range.begin, end, stride, "lookups", [&](Value* index) {
-    for (int first = 0; first < static_cast<int>(stride); first += bytes_each) {
-      Value* at = b_.CreateAdd(index, number(first));
-      const LaneAccess& from = accesses_.at(function.load);
-      Value* bytes = load_steps(DType::u8, lane_address(from, DType::u8, at, 0), step_of(from.lane), bytes_each);
-      Value* to = b_.CreateGEP(b_.getInt8Ty(), accesses_.at(function.store).base, at);
-      Value* results = look_up(bytes, tables, first);
-      if (past_caches) store_past_caches(results, to);
-      else b_.CreateAlignedStore(results, to, llvm::Align(1));
+    const LaneAccess& from = accesses_.at(function.load);
+    std::vector<Value*> bytes, places;
+    for (Index k = 0; k < function.tables; ++k) {
+      Value* at = b_.CreateAdd(index, number(k * width));
+      bytes.push_back(load_steps(DType::u8, lane_address(from, DType::u8, at, 0), step_of(from.lane), static_cast<int>(width)));
+      places.push_back(b_.CreateGEP(b_.getInt8Ty(), accesses_.at(function.store).base, at));
+    }
+    const std::vector<Value*> results = look_up(bytes, quarters, table_differences);
+    for (std::size_t k = 0; k < results.size(); ++k) {
+      if (past_caches) store_past_caches(results[k], places[k]);
+      else b_.CreateAlignedStore(results[k], places[k], llvm::Align(1));
     }
   });
   return end;

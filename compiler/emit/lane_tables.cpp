@@ -76,7 +76,11 @@ Value* bytes_lookup_avx2(llvm::IRBuilderBase* builder, const LaneTable& table, V
     return builder->CreateIntrinsic(Intrinsic::x86_avx2_packssdw, {}, {take(builder, counted, first * lanes, lanes), take(builder, counted, (first + 1) * lanes, lanes)});
   };
   Value* packed = builder->CreateIntrinsic(Intrinsic::x86_avx2_packuswb, {}, {words(0), words(registers - 2)});
-  const auto byte = [&](int which) { return builder->CreateIntrinsic(Intrinsic::x86_avx2_pshuf_b, {}, {table_of(which), packed}); };
+  const auto byte = [&](int which) -> Value* {
+    llvm::Constant* own = table_of(which);
+    if (own->getSplatValue()) return own;
+    return builder->CreateIntrinsic(Intrinsic::x86_avx2_pshuf_b, {}, {own, packed});
+  };
   Value *bytes[] = {byte(0), byte(1), byte(2), byte(3)}, *results[4];
   for (int q = 0; q < registers; ++q) {
     const auto pair = [&](int first) {

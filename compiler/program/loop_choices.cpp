@@ -42,6 +42,8 @@ bool LoopChoices::masks_by_branches(DType dtype) const { return weft::masks_by_b
 
 bool LoopChoices::permutes_bytes() const { return has_feature("+avx512vbmi"); }
 
+bool LoopChoices::shuffles_bytes() const { return has_feature("+avx2") && register_bytes() == 32; }
+
 bool LoopChoices::has_staying(const Loop& loop) {
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
     auto* load = std::get_if<Load>(&item);
@@ -121,7 +123,7 @@ bool LoopChoices::runs_in_leaves(const Loop& loop) const {
 std::optional<LoopChoices::ByteFunction> LoopChoices::byte_function(const Loop& loop) const {
   if (!loop.folds.empty()) return {};
   ByteFunction found;
-  found.in_registers = permutes_bytes();
+  found.in_registers = permutes_bytes() || shuffles_bytes();
   int cost = 0;
   for (const Item& item : loop.body) {
     auto* load = std::get_if<Load>(&item);
@@ -148,6 +150,7 @@ std::optional<LoopChoices::ByteFunction> LoopChoices::byte_function(const Loop& 
       return {};
     }
   }
+  if (!permutes_bytes() && found.tables % 2 == 0) found.in_registers = false;     // their bytes lie at the same places in all registers
   if (!found.load || !found.store || found.tables > most_tables || cost < (found.in_registers ? table_pays : table_in_memory_pays)) return {};
   return found;
 }

@@ -112,6 +112,7 @@ class LoopChoices {
   bool scatters(DType dtype) const;
   bool masks_by_branches(DType dtype) const;
   bool permutes_bytes() const;
+  bool shuffles_bytes() const;
 
   const Program& program_;
   const StrideClasses& classes_;

@@ -301,7 +301,7 @@ inline constexpr double result_across_product = 16;
 
 inline constexpr Index most_tables = 4;          // of 256 bytes, four registers each
 inline constexpr Index table_entries = 256;
-inline constexpr int table_pays = 16;            // cost of what lookups replace: three or four instructions for sixty-four results
+inline constexpr int table_pays = 16;            // cost of what lookups replace: three or four instructions for sixty-four results, 48 for thirty-two
 inline constexpr int table_in_memory_pays = 32;  // the same where sixteen results take sixteen cycles
 
 // ---------------------------------------------------------------- stages that slide together (function/slide_plan.h)

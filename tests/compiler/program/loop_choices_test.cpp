@@ -147,7 +147,9 @@ TEST_CASE("functions of bytes are looked up in registers where there are instruc
     return function->in_registers;
   };
   CHECK(of_vector_loop(text("i,j"), sizes, avx512, in_registers));
-  CHECK(!of_vector_loop(text("i,j"), sizes, avx2, in_registers));
+  CHECK(of_vector_loop(text("i,j"), sizes, avx2, in_registers));
+  CHECK(!of_vector_loop(text("i,j"), sizes, sse, in_registers));
+  CHECK(!of_vector_loop(text("i,j"), sizes, "+avx2,+avx512f", in_registers));       // registers of 64 bytes, and no instruction for them
   const std::string wide = "graph g(%x: i32[n]) -> (%1) {\n  %0: f32[i:n] = cast(%x[i])\n  %1: u8[i:n] = cast(%0[i])\n}\n";
   CHECK(!of_vector_loop(wide, sizes, avx512, [](const LoopChoices& choices, const Loop& loop) { return choices.byte_function(loop).has_value(); }));
 }
