@@ -195,7 +195,7 @@ class KernelEmitter : private Accesses {
 
   // emit_table.cpp
   void fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase);
-  Value* differences(Value* memory, Index tables);
+  Value* differences(Value* memory, Index tables, Value* pay);
   Value* look_up(Value* bytes, const std::vector<Value*>& quarters, Value* table_differences);
   std::vector<Value*> look_up(const std::vector<Value*>& bytes, const std::vector<std::vector<Value*>>& quarters, Value* table_differences);
   Value* look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Range range);

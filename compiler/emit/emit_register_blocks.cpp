@@ -20,8 +20,8 @@ using llvm::Value;
 void KernelEmitter::emit_register_blocks(const Loop& rows, Range range) {
   const RegisterBlock plan = *register_block(rows);
   const Loop& fold = std::get<Loop>(rows.body[plan.fold]);
-  Block block{.rows = rows, .fold = fold, .lanes = *outer_of(fold).loops[0], .fold_at = plan.fold, .count = plan.rows, .panel = plan.vectors, .panels = plan.panels, .most_rows = plan.packed, .leaves = !relies_on_one_leaf(fold.var.axis),
-              .in_whole = relies_on_whole(outer_of(fold).loops[0]->var.axis, plan.vectors * lane_count)};
+  Block block{.rows = rows, .fold = fold, .lanes = *outer_of(fold).loops[0], .fold_at = plan.fold, .count = plan.rows, .panel = plan.vectors, .panels = plan.panels,
+              .most_rows = plan.packed, .leaves = !relies_on_one_leaf(fold.var.axis), .in_whole = relies_on_whole(outer_of(fold).loops[0]->var.axis, plan.vectors * lane_count)};
   WEFT_ASSERT(jam_.empty(), "a block of sums among copies of a body");
   open_block(block, plan.packed);
   const bool packs_always = !block.in_whole || std::any_of(block.operands.begin(), block.operands.end(), [&](const BlockOperand& each) {

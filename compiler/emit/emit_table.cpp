@@ -41,13 +41,13 @@ void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, V
   });
 }
 
-// How a table differs from one sixteenth of it to the next, in each half of it: what look_up wants without AVX-512.
-Value* KernelEmitter::differences(Value* memory, Index tables) {
+// How tables differ from one sixteenth to the next, in each half: what look_up wants without AVX-512. They are made if they pay.
+Value* KernelEmitter::differences(Value* memory, Index tables, Value* pay) {
   constexpr Index half = table_entries / sixteenth / 2;
   auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), sixteenth);
   const Index parts = tables * 2 * half;
   auto* cell = stack_cell(llvm::ArrayType::get(type, static_cast<std::uint64_t>(parts)), "differences");
-  for_range(number(0), number(parts), 1, "sixteenth", [&](Value* part) {
+  for_range(number(0), b_.CreateSelect(pay, number(parts), number(0)), 1, "sixteenth", [&](Value* part) {
     Value *is_first = b_.CreateICmpEQ(b_.CreateURem(part, number(half)), number(0)), *before = b_.CreateSelect(is_first, part, b_.CreateSub(part, number(1)));
     const auto entries = [&](Value* which) { return b_.CreateAlignedLoad(type, b_.CreateGEP(type, memory, which), llvm::Align(sixteenth)); };
     Value* difference = b_.CreateXor(entries(part), b_.CreateSelect(is_first, llvm::Constant::getNullValue(type), entries(before)));
@@ -129,8 +129,12 @@ Value* KernelEmitter::look_up_in_registers(const Loop& loop, const ByteFunction&
   const bool past_caches = streams(std::get<Store>(*function.store), loop.var.axis, static_cast<int>(width)), permutes = permutes_bytes();
   auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), static_cast<unsigned>(width));
   Value *size = b_.CreateSub(range.end, range.begin), *end = b_.CreateSub(range.end, b_.CreateURem(size, number(stride)));
-  if (!permutes) end = b_.CreateSelect(b_.CreateICmpSLT(size, number(2 * table_entries * function.tables)), range.begin, end);    // differences pay for some
-  Value* table_differences = permutes ? nullptr : differences(memory, function.tables);
+  Value* table_differences = nullptr;
+  if (!permutes) {
+    Value* pay = b_.CreateICmpSGE(size, number(2 * table_entries * function.tables));
+    end = b_.CreateSelect(pay, end, range.begin);
+    table_differences = differences(memory, function.tables, pay);
+  }
   std::vector<std::vector<Value*>> quarters(static_cast<std::size_t>(permutes ? function.tables : 0));
   for (Index k = 0; k < static_cast<Index>(4 * quarters.size()); ++k) quarters[static_cast<std::size_t>(k / 4)].push_back(b_.CreateAlignedLoad(type, after(type, memory, k), llvm::Align(64)));
   for_range(range.begin, end, stride, "lookups", [&](Value* index) {
