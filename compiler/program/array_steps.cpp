@@ -8,6 +8,7 @@
 namespace weft {
 
 StrideClass LoopChoices::class_of(const Buffer& buffer, std::size_t dim) const {
+  if (dim >= buffer.extents.size()) return StrideClass::other;         // indices and extents lie in no memory
   if (buffer.place == Place::argument || buffer.place == Place::result)
     if (auto found = classes_.find(buffer.node); found != classes_.end()) return found->second[dim];
   const auto inside = buffer.order == Order::c ? std::span(buffer.extents).subspan(dim + 1) : std::span(buffer.extents).first(dim);

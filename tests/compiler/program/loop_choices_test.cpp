@@ -1,6 +1,8 @@
 // What is decided about loops before code is made of them, for processors that this one need not be.
 #include "program/loop_choices.h"
 
+#include <algorithm>
+
 #include <weft/passes.h>
 #include <weft/text.h>
 
@@ -152,6 +154,18 @@ TEST_CASE("functions of bytes are looked up in registers where there are instruc
   CHECK(!of_vector_loop(text("i,j"), sizes, "+avx2,+avx512f", in_registers));       // registers of 64 bytes, and no instruction for them
   const std::string wide = "graph g(%x: i32[n]) -> (%1) {\n  %0: f32[i:n] = cast(%x[i])\n  %1: u8[i:n] = cast(%0[i])\n}\n";
   CHECK(!of_vector_loop(wide, sizes, avx512, [](const LoopChoices& choices, const Loop& loop) { return choices.byte_function(loop).has_value(); }));
+}
+
+TEST_CASE("an index lies in no memory, so along no loop") {
+  const std::string text = "graph g(%x: f32[n]) -> (%2) {\n  %0: i64[i:n] = iota(i)\n  %1: f32[i:n] = cast(%0[i])\n  %2: f32[i:n] = multiply(%1[i], %x[i])\n}\n";
+  const auto loads = [](const LoopChoices& choices, const Loop& loop) {
+    std::vector<bool> along;
+    for (const Item& item : loop.body)
+      if (auto* load = std::get_if<Load>(&item)) along.push_back(choices.lies_along(load->buffer, load->at, loop.var.axis));
+    std::sort(along.begin(), along.end());
+    return along;
+  };
+  CHECK(of_vector_loop(text, {{"n", 500}}, avx2, loads) == std::vector<bool>{false, true});
 }
 
 // Layer norm of columns: three nests, and means and deviations of shape {n, 1} between them.
