@@ -51,8 +51,7 @@ bool LoopChoices::is_packed(const Load& load, const Loop& rows, const Loop& fold
 
 // What has one element for each row, neighbours for neighbours.
 bool LoopChoices::is_packed_along_rows(const Load& load, const Loop& rows, const Loop& fold) const {
-  const Place place = program_.buffer(load.buffer).place;
-  return place != Place::index && place != Place::extent && depends_on(load, rows.var.axis) && depends_on(load, fold.var.axis) && lies_along(load.buffer, load.at, rows.var.axis);
+  return depends_on(load, rows.var.axis) && depends_on(load, fold.var.axis) && lies_along(load.buffer, load.at, rows.var.axis);
 }
 
 // Whether the loop folds rows over few enough instructions, from arrays that the rows do not write.
