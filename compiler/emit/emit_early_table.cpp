@@ -79,6 +79,7 @@ void KernelEmitter::make_early_table(const std::vector<const Loop*>& path) {
     count = extent.constant();
   }
   auto* memory = stack_cell(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<std::uint64_t>(count * table_entries)), "early");
+  Value* differences = nullptr;
   Value* pays = b_.CreateICmpSGE(elements_of(path), number(2 * count * table_entries));
   if_then(pays, "early", [&] {
     for_range(number(0), number(count), 1, "table", [&](Value* table) {
@@ -88,8 +89,9 @@ void KernelEmitter::make_early_table(const std::vector<const Loop*>& path) {
       around_lanes([&] { fill_table(lanes, *function, b_.CreateGEP(b_.getInt8Ty(), memory, b_.CreateMul(table, number(table_entries))), number(0)); });
       if (axis >= 0) axis_index_[static_cast<std::size_t>(axis)] = nullptr;
     });
+    differences = make_differences(*function, memory, count);
   });
-  early_tables_[&lanes] = {function_, memory, pays, axis};
+  early_tables_[&lanes] = {function_, memory, differences, pays, axis};
 }
 
 // For the vector loops below the root that run once for each unit or more often.

@@ -195,18 +195,18 @@ class KernelEmitter : private Accesses {
 
   // emit_table.cpp
   void fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase);
-  Value* differences(Value* memory, Index tables, Value* pay);
+  Value* make_differences(const ByteFunction& function, Value* memory, Index tables);
   Value* look_up(Value* bytes, const std::vector<Value*>& quarters, Value* table_differences);
   std::vector<Value*> look_up(const std::vector<Value*>& bytes, const std::vector<std::vector<Value*>>& quarters, Value* table_differences);
-  Value* look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Range range);
+  Value* look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Value* table_differences, Range range);
   Value* look_up_in_memory(const ByteFunction& function, Value* memory, Range range);
-  Value* look_up_range(const Loop& loop, const ByteFunction& function, Value* memory, Range range);
+  Value* look_up_range(const Loop& loop, const ByteFunction& function, Value* memory, Value* table_differences, Range range);
   Value* emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range);
 
   // emit_early_table.cpp
   struct EarlyTables {
     llvm::Function* function;                   // where they are
-    Value *memory, *ready;                      // ready: whether they were made
+    Value *memory, *differences, *ready;        // differences: null if nothing wants them; ready: whether they were made
     int axis;                                   // a table for each element of it; -1: one
   };
   void make_early_tables(std::vector<const Loop*> path);      // from the root on

@@ -41,13 +41,14 @@ void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, V
   });
 }
 
-// How tables differ from one sixteenth to the next, in each half: what look_up wants without AVX-512. They are made if they pay.
-Value* KernelEmitter::differences(Value* memory, Index tables, Value* pay) {
+// How tables differ from one sixteenth to the next, in each half: what look_up wants without AVX-512. As many bytes as the tables have.
+Value* KernelEmitter::make_differences(const ByteFunction& function, Value* memory, Index tables) {
+  if (!function.in_registers || permutes_bytes()) return nullptr;
   constexpr Index half = table_entries / sixteenth / 2;
   auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), sixteenth);
   const Index parts = tables * 2 * half;
   auto* cell = stack_cell(llvm::ArrayType::get(type, static_cast<std::uint64_t>(parts)), "differences");
-  for_range(number(0), b_.CreateSelect(pay, number(parts), number(0)), 1, "sixteenth", [&](Value* part) {
+  for_range(number(0), number(parts), 1, "sixteenth", [&](Value* part) {
     Value *is_first = b_.CreateICmpEQ(b_.CreateURem(part, number(half)), number(0)), *before = b_.CreateSelect(is_first, part, b_.CreateSub(part, number(1)));
     const auto entries = [&](Value* which) { return b_.CreateAlignedLoad(type, b_.CreateGEP(type, memory, which), llvm::Align(sixteenth)); };
     Value* difference = b_.CreateXor(entries(part), b_.CreateSelect(is_first, llvm::Constant::getNullValue(type), entries(before)));
@@ -124,18 +125,12 @@ std::vector<Value*> KernelEmitter::look_up(const std::vector<Value*>& bytes, con
 }
 
 // The whole vectors of a range, which begins with the first table, through tables in registers.
-Value* KernelEmitter::look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Range range) {
+Value* KernelEmitter::look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Value* table_differences, Range range) {
   const Index width = register_bytes(), stride = width * function.tables;
-  const bool past_caches = streams(std::get<Store>(*function.store), loop.var.axis, static_cast<int>(width)), permutes = permutes_bytes();
+  const bool past_caches = streams(std::get<Store>(*function.store), loop.var.axis, static_cast<int>(width));
   auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), static_cast<unsigned>(width));
-  Value *size = b_.CreateSub(range.end, range.begin), *end = b_.CreateSub(range.end, b_.CreateURem(size, number(stride)));
-  Value* table_differences = nullptr;
-  if (!permutes) {
-    Value* pay = b_.CreateICmpSGE(size, number(2 * table_entries * function.tables));
-    end = b_.CreateSelect(pay, end, range.begin);
-    table_differences = differences(memory, function.tables, pay);
-  }
-  std::vector<std::vector<Value*>> quarters(static_cast<std::size_t>(permutes ? function.tables : 0));
+  Value* end = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
+  std::vector<std::vector<Value*>> quarters(static_cast<std::size_t>(table_differences ? 0 : function.tables));
   for (Index k = 0; k < static_cast<Index>(4 * quarters.size()); ++k) quarters[static_cast<std::size_t>(k / 4)].push_back(b_.CreateAlignedLoad(type, after(type, memory, k), llvm::Align(64)));
   for_range(range.begin, end, stride, "lookups", [&](Value* index) {
     const LaneAccess& from = accesses_.at(function.load);
@@ -173,8 +168,8 @@ Value* KernelEmitter::look_up_in_memory(const ByteFunction& function, Value* mem
   return end;
 }
 
-Value* KernelEmitter::look_up_range(const Loop& loop, const ByteFunction& function, Value* memory, Range range) {
-  if (function.in_registers) range.begin = look_up_in_registers(loop, function, memory, range);
+Value* KernelEmitter::look_up_range(const Loop& loop, const ByteFunction& function, Value* memory, Value* table_differences, Range range) {
+  if (function.in_registers) range.begin = look_up_in_registers(loop, function, memory, table_differences, range);
   return look_up_in_memory(function, memory, range);
 }
 
@@ -185,8 +180,8 @@ Value* KernelEmitter::emit_table_lookups(const Loop& loop, const ByteFunction& f
   if (const EarlyTables* early = early_tables(loop)) {
     if_then(early->ready, "tables", [&] {
       Value* table = early->axis < 0 ? number(0) : axis_index_[static_cast<std::size_t>(early->axis)];
-      Value* memory = b_.CreateGEP(b_.getInt8Ty(), early->memory, b_.CreateMul(table, number(table_entries)));
-      b_.CreateStore(look_up_range(loop, function, memory, range), rest);
+      const auto own = [&](Value* tables) { return tables ? b_.CreateGEP(b_.getInt8Ty(), tables, b_.CreateMul(table, number(table_entries))) : nullptr; };
+      b_.CreateStore(look_up_range(loop, function, own(early->memory), own(early->differences), range), rest);
     });
     return b_.CreateLoad(b_.getInt64Ty(), rest);
   }
@@ -196,7 +191,7 @@ Value* KernelEmitter::emit_table_lookups(const Loop& loop, const ByteFunction& f
       Value* phase = b_.CreateURem(b_.CreateAdd(range.begin, table), number(function.tables));
       fill_table(loop, function, b_.CreateGEP(b_.getInt8Ty(), memory, b_.CreateMul(table, number(table_entries))), phase);
     });
-    b_.CreateStore(look_up_range(loop, function, memory, range), rest);
+    b_.CreateStore(look_up_range(loop, function, memory, make_differences(function, memory, function.tables), range), rest);
   });
   return b_.CreateLoad(b_.getInt64Ty(), rest);
 }
