@@ -196,7 +196,9 @@ class KernelEmitter : private Accesses {
   // emit_table.cpp
   void fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase);
   Value* make_differences(const ByteFunction& function, Value* memory, Index tables);
-  Value* look_up(Value* bytes, const std::vector<Value*>& quarters, Value* table_differences);
+  Value* look_up_by_permutes(Value* bytes, const std::vector<Value*>& quarters);
+  Value* look_up_by_shuffles(Value* bytes, Value* differences);
+  void look_up_each_by_shuffles(std::vector<Value*>& registers, Value* differences);
   std::vector<Value*> look_up(const std::vector<Value*>& bytes, const std::vector<std::vector<Value*>>& quarters, Value* table_differences);
   Value* look_up_in_registers(const Loop& loop, const ByteFunction& function, Value* memory, Value* table_differences, Range range);
   Value* look_up_in_memory(const ByteFunction& function, Value* memory, Range range);

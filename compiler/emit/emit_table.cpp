@@ -57,16 +57,18 @@ Value* KernelEmitter::make_differences(const ByteFunction& function, Value* memo
   return cell;
 }
 
-// A register of bytes through a table. With AVX-512: four registers. Else differences in memory: a shuffle gives zero for bytes below zero, and does
-// not mind the upper bits of others, so those add up of all sixteenths up to that of the byte.
-Value* KernelEmitter::look_up(Value* bytes, const std::vector<Value*>& quarters, Value* table_differences) {
-  if (!table_differences) {
-    const auto half = [&](std::size_t low) {
-      return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_qi_512, {}, {quarters[low], bytes, quarters[low + 1]});
-    };
-    Value* lower = half(0);
-    return b_.CreateSelect(b_.CreateICmpSLT(bytes, llvm::Constant::getNullValue(bytes->getType())), half(2), lower);
-  }
+// A register of bytes through a table in four.
+Value* KernelEmitter::look_up_by_permutes(Value* bytes, const std::vector<Value*>& quarters) {
+  const auto half = [&](std::size_t low) {
+    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_qi_512, {}, {quarters[low], bytes, quarters[low + 1]});
+  };
+  Value* lower = half(0);
+  return b_.CreateSelect(b_.CreateICmpSLT(bytes, llvm::Constant::getNullValue(bytes->getType())), half(2), lower);
+}
+
+// A register of bytes through the differences of a table: a shuffle gives zero for bytes below zero, and does not mind the upper bits of others, so
+// those add up of all sixteenths up to that of the byte.
+Value* KernelEmitter::look_up_by_shuffles(Value* bytes, Value* differences) {
   const auto like = [&](int value) { return llvm::ConstantInt::get(bytes->getType(), static_cast<std::uint64_t>(value)); };
   auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), sixteenth);
   std::vector<int> twice;
@@ -76,7 +78,7 @@ Value* KernelEmitter::look_up(Value* bytes, const std::vector<Value*>& quarters,
     Value* at = half == 0 ? bytes : b_.CreateXor(bytes, like(128));
     for (int part = 0; part < table_entries / sixteenth / 2; ++part) {
       if (part > 0) at = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, at, like(sixteenth));
-      Value* difference = b_.CreateShuffleVector(b_.CreateAlignedLoad(type, after(type, table_differences, half * 8 + part), llvm::Align(sixteenth)), twice);
+      Value* difference = b_.CreateShuffleVector(b_.CreateAlignedLoad(type, after(type, differences, half * 8 + part), llvm::Align(sixteenth)), twice);
       Value* more = b_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_pshuf_b, {}, {difference, at});
       found = found ? b_.CreateXor(found, more) : more;
     }
@@ -84,43 +86,51 @@ Value* KernelEmitter::look_up(Value* bytes, const std::vector<Value*>& quarters,
   return found;
 }
 
-// As many registers of bytes as there are tables, for each byte in turn. Where all bytes of a table lie at different places in different registers, as
-// those of three do, they are one register without a move. Differences follow each other, table by table: one code for all.
+// Each register through its own differences, which follow each other: one code for all.
+void KernelEmitter::look_up_each_by_shuffles(std::vector<Value*>& registers, Value* differences) {
+  if (registers.size() == 1) {
+    registers[0] = look_up_by_shuffles(registers[0], differences);
+    return;
+  }
+  llvm::Type* type = registers[0]->getType();
+  auto* cell = stack_cell(llvm::ArrayType::get(type, registers.size()), "registers");
+  const auto place = [&](std::size_t k) { return after(type, cell, static_cast<Index>(k)); };
+  for (std::size_t k = 0; k < registers.size(); ++k) b_.CreateStore(registers[k], place(k));
+  for_range(number(0), number(static_cast<Index>(registers.size())), 1, "table", [&](Value* table) {
+    Value *here = b_.CreateGEP(type, cell, table), *own = b_.CreateGEP(b_.getInt8Ty(), differences, b_.CreateMul(table, number(table_entries)));
+    b_.CreateStore(look_up_by_shuffles(b_.CreateLoad(type, here), own), here);
+  }, true);
+  for (std::size_t k = 0; k < registers.size(); ++k) registers[k] = b_.CreateLoad(type, place(k));
+}
+
+// As many registers of bytes as there are tables, for each byte in turn. The bytes of one table lie at different places in different registers, so that
+// they are one register without a move: those of three tables do, and those of two or four after one place more of turning in each register.
 std::vector<Value*> KernelEmitter::look_up(const std::vector<Value*>& bytes, const std::vector<std::vector<Value*>>& quarters, Value* table_differences) {
   const std::size_t count = bytes.size(), width = static_cast<std::size_t>(register_bytes());
+  const bool turns = width % count == 0;
+  const auto turned = [&](Value* whole, std::size_t by) -> Value* {            // each group of `count` bytes
+    if (!turns || by % count == 0) return whole;
+    std::vector<int> from;
+    for (std::size_t lane = 0; lane < width; ++lane) from.push_back(static_cast<int>(lane / count * count + (lane + by) % count));
+    return b_.CreateShuffleVector(whole, from);
+  };
   const auto mine = [&](std::size_t table, std::size_t which) {
     std::vector<llvm::Constant*> lanes;
-    for (std::size_t lane = 0; lane < width; ++lane) lanes.push_back(b_.getInt1((which * width + lane) % count == table));
+    for (std::size_t lane = 0; lane < width; ++lane) lanes.push_back(b_.getInt1((which * (turns ? 1 : width) + lane) % count == table));
     return llvm::ConstantVector::get(lanes);
   };
-  std::vector<Value*> results = bytes;
-  const auto take = [&](std::size_t table, const auto& found_of) {
-    for (std::size_t k = 0; k < count; ++k) results[k] = b_.CreateSelect(mine(table, k), found_of(k), results[k]);
-  };
-  const auto joined = [&](std::size_t table) {
-    Value* all = bytes[0];
-    for (std::size_t k = 1; k < count; ++k) all = b_.CreateSelect(mine(table, k), bytes[k], all);
+  // Of each register the bytes that are its own: the first one's, and what others have in their stead.
+  const auto gathered = [&](const std::vector<Value*>& registers, const auto& own) {
+    Value* all = registers[0];
+    for (std::size_t k = 1; k < count; ++k) all = b_.CreateSelect(own(k), registers[k], all);
     return all;
   };
-  if (table_differences && count > 1) {
-    llvm::Type* type = bytes[0]->getType();
-    auto* cell = stack_cell(llvm::ArrayType::get(type, count), "joined");
-    for (std::size_t table = 0; table < count; ++table) b_.CreateStore(joined(table), after(type, cell, static_cast<Index>(table)));
-    for_range(number(0), number(static_cast<Index>(count)), 1, "table", [&](Value* table) {
-      Value *here = b_.CreateGEP(type, cell, table), *own = b_.CreateGEP(b_.getInt8Ty(), table_differences, b_.CreateMul(table, number(table_entries)));
-      b_.CreateStore(look_up(b_.CreateLoad(type, here), {}, own), here);
-    }, true);
-    for (std::size_t table = 0; table < count; ++table) {
-      Value* found = b_.CreateLoad(type, after(type, cell, static_cast<Index>(table)));
-      take(table, [&](std::size_t) { return found; });
-    }
-    return results;
-  }
-  for (std::size_t table = 0; table < count; ++table) {
-    const auto& own = table_differences ? std::vector<Value*>() : quarters[table];
-    Value* all = count % 2 != 0 ? look_up(joined(table), own, table_differences) : nullptr;
-    take(table, [&](std::size_t k) { return all ? all : look_up(bytes[k], own, table_differences); });
-  }
+  std::vector<Value*> places, found, results;
+  for (std::size_t k = 0; k < count; ++k) places.push_back(turned(bytes[k], k));
+  for (std::size_t table = 0; table < count; ++table) found.push_back(gathered(places, [&](std::size_t k) { return mine(table, k); }));
+  if (table_differences) look_up_each_by_shuffles(found, table_differences);
+  else for (std::size_t table = 0; table < count; ++table) found[table] = look_up_by_permutes(found[table], quarters[table]);
+  for (std::size_t k = 0; k < count; ++k) results.push_back(turned(gathered(found, [&](std::size_t table) { return mine(table, k); }), count - k));
   return results;
 }
 

@@ -150,7 +150,6 @@ std::optional<LoopChoices::ByteFunction> LoopChoices::byte_function(const Loop& 
       return {};
     }
   }
-  if (!permutes_bytes() && found.tables % 2 == 0) found.in_registers = false;     // their bytes lie at the same places in all registers
   if (!found.load || !found.store || found.tables > most_tables || cost < (found.in_registers ? table_pays : table_in_memory_pays)) return {};
   return found;
 }
