@@ -144,11 +144,14 @@ ExpPair<V> exp_pair_negative(const V& x) {
 // 1 / (1 + exp(-x)). f32 0.97 ULP, f64 0.94 ULP, all x, subnormal results included. 0 at -inf, 1 at inf.
 template <LaneType V>
 V sigmoid(const V& x) {
-  // 2^n / (2^n + exp(-r)) for x = n ln2 + r. The quotient of the rounded sum is corrected by what the sum lost. Few steps depend on r.
+  // 2^n / (2^n + exp(-r)) for x = n ln2 + r, both parts of the quotient times a unit that keeps 2^n from being subnormal. The quotient of the
+  // rounded sum is corrected by what the sum lost: the unit's own part is right but where the result is nearly 1. Few steps depend on r.
   const auto a = split_exp(max_raw(constant(x, -104, -746), min_raw(constant(x, 18, 38), x)));
-  const V one = x.like(1), power = scale_by_power(one, a.power()), r = -a.r;
-  const V large = max_raw(power, one), small = min_raw(power, one), rest = fma(r * r, exp_tail(r), r);
-  const V d = (large + small) + rest, lost = ((large - d) + small) + rest, q = one / d;
+  const int fraction = fraction_bits(x), exponent = x.bits() == 32 ? 24 : 54;
+  const V one = x.like(1), unit = constant(x, 0x1p24, 0x1p54), r = -a.r, scaled = r * unit;
+  const V power = from_bits((to_bits(a.shifted) << fraction) + x.int_like(int64_t{exponent_bias(x) + exponent} << fraction));
+  const V sum = power + unit, rest = fma(r * scaled, exp_tail(r), scaled), d = sum + rest;
+  const V lost = ((sum - d) + rest) + (power - (sum - unit)), q = one / d;
   return fma(q, fma(-q, lost, fma(-q, d, one)), q) * power;
 }
 
