@@ -59,7 +59,7 @@ void bind_element(const Graph& graph, const ElementSymbol& element, const std::v
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const Node& node = graph.node(inputs[k]);
     if (node.name() != element.input || !is_integer(node.dtype) || node.rank() != 1 || element.element >= arrays[k]->shape()[0]) continue;
-    const auto* at = static_cast<const std::byte*>(arrays[k]->data()) + element.element * arrays[k]->strides()[0] * static_cast<Index>(size_of(node.dtype));
+    const auto* at = static_cast<const std::byte*>(arrays[k]->data()) + element.element * arrays[k]->strides()[0] * item_bytes(node.dtype);
     const Scalar value = Scalar::load(node.dtype, at);
     const Index size = value.cast(i64).integer();
     WEFT_REQUIRE(size >= 0, shape, "element ", element.element, " of ", name_of(graph, inputs[k]), " is ", to_text(value), ", which is no extent of an axis");

@@ -17,7 +17,7 @@ struct Walk {
 Walk walk(const Array& value, const AxisMap& map, std::size_t rank, const Bindings& bindings) {
   Walk result{static_cast<const std::byte*>(value.data()), Dims(rank, 0)};
   for (std::size_t k = 0; k < map.size(); ++k) {
-    const Index stride = value.strides()[k] * static_cast<Index>(size_of(value.dtype()));
+    const Index stride = value.strides()[k] * item_bytes(value.dtype());
     result.origin += map[k].start.evaluate(bindings) * stride;
     if (map[k].axis >= 0) result.steps[static_cast<std::size_t>(map[k].axis)] += map[k].step * stride;
   }
@@ -74,10 +74,10 @@ void fold_lines(DType dtype, const Dims& sizes, const std::vector<Walk>& walks, 
 // Folds a dense box over all its axes, the last one first; f16 and bf16 in f32, rounded once.
 void fold_box(const Node& node, Dims sizes, const std::vector<std::byte>& box, std::byte* result) {
   const DType dtype = node.dtype, wide = is_floating(dtype) && size_of(dtype) == 2 ? f32 : dtype;
-  const Index size = static_cast<Index>(size_of(wide)), count = element_count(sizes);
+  const Index size = item_bytes(wide), count = element_count(sizes);
   std::vector<std::byte> values(static_cast<std::size_t>(std::max<Index>(count, 1) * size));
   const std::byte* from = box.data();
-  const Index narrow = static_cast<Index>(size_of(dtype));
+  const Index narrow = item_bytes(dtype);
   op_loop(Op::cast, dtype, wide)(count, &from, &narrow, values.data(), size);
   while (!sizes.empty()) {
     const Index length = sizes.back();
@@ -145,7 +145,7 @@ class Interpreter {
         first += begin * map[k].step;
       }
       const Index stride = result.strides()[k];
-      origin += first * stride * static_cast<Index>(size_of(node.dtype));
+      origin += first * stride * item_bytes(node.dtype);
       if (map[k].axis >= 0) steps[static_cast<std::size_t>(map[k].axis)] += map[k].step * stride;
     }
     copy_elements(written, View(origin, node.dtype, written.shape(), steps));
@@ -230,7 +230,7 @@ class Interpreter {
       origins.push_back(walks.back().origin);
     }
     const OpLoop loop = loops_(node.op, graph_.node(graph_.operand(id, arity - 1)).dtype, node.dtype);
-    const Index size = static_cast<Index>(size_of(node.dtype));
+    const Index size = item_bytes(node.dtype);
     Array result(node.dtype, Dims(sizes.begin(), sizes.begin() + node.kept));
     auto* to = static_cast<std::byte*>(result.data());
     if (kept == sizes.size()) {

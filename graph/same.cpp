@@ -12,7 +12,7 @@ bool equal_arrays(const Array& a, const Array& b) {
   const Array left = a.copy(Order::c), right = b.copy(Order::c);
   const auto* p = static_cast<const std::byte*>(left.data());
   const auto* q = static_cast<const std::byte*>(right.data());
-  const auto size = static_cast<Index>(size_of(a.dtype()));
+  const auto size = item_bytes(a.dtype());
   for (Index k = 0; k < left.size(); ++k)
     if (!(Scalar::load(a.dtype(), p + k * size) == Scalar::load(a.dtype(), q + k * size))) return false;
   return true;

@@ -87,7 +87,7 @@ std::pair<const std::byte*, const std::byte*> View::byte_range() const {
   const auto* origin = static_cast<const std::byte*>(data_);
   if (size_ == 0) return {origin, origin};
   const auto [low, high] = reach(*this);
-  const auto bytes = static_cast<Index>(size_of(dtype_));
+  const auto bytes = item_bytes(dtype_);
   return {origin + low * bytes, origin + (high + 1) * bytes};
 }
 
@@ -102,13 +102,13 @@ bool View::overlaps(const View& other) const {
   for (const View* view : {this, &other})
     for (int axis = 0; axis < view->rank(); ++axis)
       if (view->shape_[axis] > 1)
-        divisor = std::gcd(divisor, view->strides_[axis] * static_cast<Index>(size_of(view->dtype_)));
+        divisor = std::gcd(divisor, view->strides_[axis] * item_bytes(view->dtype_));
   if (divisor == 0) return true;
   const auto address = [](const View& view) { return reinterpret_cast<std::intptr_t>(view.data_); };
   const auto distance = static_cast<Index>(address(other) - address(*this));
   const Index remainder = ((distance % divisor) + divisor) % divisor;
-  return remainder < static_cast<Index>(size_of(dtype_)) ||
-         divisor - remainder < static_cast<Index>(size_of(other.dtype_));
+  return remainder < item_bytes(dtype_) ||
+         divisor - remainder < item_bytes(other.dtype_);
 }
 
 bool View::is_self_overlapping() const {
@@ -163,7 +163,7 @@ View View::slice(int axis, Index start, Index extent, Index step) const {
   WEFT_REQUIRE(fits, shape, "slice: ", extent, " indices from ", start, " in steps of ", step, " leave axis ", axis,
                " of shape ", weft::to_text(shape_));
   View result = *this;
-  const Index skipped = extent > 0 ? start * strides_[axis] * static_cast<Index>(size_of(dtype_)) : 0;
+  const Index skipped = extent > 0 ? start * strides_[axis] * item_bytes(dtype_) : 0;
   result.data_ = static_cast<std::byte*>(data_) + skipped;
   result.shape_[axis] = extent;
   result.strides_[axis] = extent > 1 ? strides_[axis] * step : strides_[axis];
@@ -233,13 +233,13 @@ View View::read_only() const {
 
 Scalar View::get(const Dims& index) const {
   const Index position = offset(index.data(), index.size());
-  return Scalar::load(dtype_, static_cast<const std::byte*>(data_) + position * static_cast<Index>(size_of(dtype_)));
+  return Scalar::load(dtype_, static_cast<const std::byte*>(data_) + position * item_bytes(dtype_));
 }
 
 void View::set(const Dims& index, const Scalar& value) const {
   check_access(dtype_, true);
   const Index position = offset(index.data(), index.size());
-  value.cast(dtype_).store(static_cast<std::byte*>(data_) + position * static_cast<Index>(size_of(dtype_)));
+  value.cast(dtype_).store(static_cast<std::byte*>(data_) + position * item_bytes(dtype_));
 }
 
 Array View::copy(Order order) const {
@@ -250,7 +250,7 @@ Array View::copy(Order order) const {
 
 Array Array::empty(DType dtype, const Dims& shape, Order order) {
   Index bytes = 0;
-  WEFT_REQUIRE(!__builtin_mul_overflow(element_count(shape), static_cast<Index>(size_of(dtype)), &bytes), shape,
+  WEFT_REQUIRE(!__builtin_mul_overflow(element_count(shape), item_bytes(dtype), &bytes), shape,
                "the bytes of an array ", dtype, weft::to_text(shape), " do not fit 64 bits");
   std::shared_ptr<void> memory = allocate(static_cast<std::size_t>(bytes));
   View view(memory.get(), dtype, shape, order);

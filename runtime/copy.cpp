@@ -16,7 +16,7 @@ struct Axis {
 
 // The axes in the order of the target's memory, fastest last, neighbours merged where both sides allow it.
 std::vector<Axis> plan(const View& from, const View& to) {
-  const auto bytes = static_cast<Index>(size_of(to.dtype()));
+  const auto bytes = item_bytes(to.dtype());
   std::vector<Axis> axes;
   for (int axis = 0; axis < to.rank(); ++axis)
     if (to.shape()[axis] > 1)

@@ -11,9 +11,6 @@ namespace weft {
 
 namespace {
 
-template <class T> inline constexpr bool is_half = std::is_same_v<T, Eigen::half> || std::is_same_v<T, Eigen::bfloat16>;
-template <class T> inline constexpr bool is_real = std::is_floating_point_v<T> || is_half<T>;
-
 // Rounding twice to nearest is not rounding once. Rounding to odd first keeps the information a second rounding
 // to a format at least two bits narrower needs (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums").
 float round_to_odd(double value) {
@@ -32,7 +29,7 @@ double round_to_odd(std::uint64_t value) {
 }
 
 template <class T> double round_to(double value) {
-  if constexpr (is_half<T>) return static_cast<double>(static_cast<float>(T(round_to_odd(value))));
+  if constexpr (is_half(dtype_of<T>())) return static_cast<double>(static_cast<float>(T(round_to_odd(value))));
   else return static_cast<double>(static_cast<T>(value));
 }
 
@@ -99,7 +96,7 @@ Scalar Scalar::from_real(DType dtype, double value) {
   result.dtype_ = dtype;
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (is_real<T>) result.real_ = round_to<T>(value);
+    if constexpr (is_floating(dtype_of<T>())) result.real_ = round_to<T>(value);
     else if constexpr (std::is_same_v<T, bool>) result.integer_ = value != 0;
     else result.integer_ = saturate<T>(value);
   });
@@ -119,7 +116,7 @@ Scalar Scalar::from_unsigned(DType dtype, std::uint64_t value) {
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, double>) result.real_ = static_cast<double>(value);
-    else if constexpr (is_real<T>) result.real_ = round_to<T>(round_to_odd(value));
+    else if constexpr (is_floating(dtype_of<T>())) result.real_ = round_to<T>(round_to_odd(value));
     else if constexpr (std::is_same_v<T, bool>) result.integer_ = value != 0;
     else result.integer_ = static_cast<std::int64_t>(static_cast<T>(value));
   });
@@ -133,8 +130,8 @@ Scalar Scalar::load(DType dtype, const void* from) {
     using T = typename decltype(tag)::type;
     T value;
     std::memcpy(&value, from, sizeof(T));
-    if constexpr (is_half<T>) result.real_ = static_cast<double>(static_cast<float>(value));
-    else if constexpr (is_real<T>) result.real_ = static_cast<double>(value);
+    if constexpr (is_half(dtype_of<T>())) result.real_ = static_cast<double>(static_cast<float>(value));
+    else if constexpr (is_floating(dtype_of<T>())) result.real_ = static_cast<double>(value);
     else result.integer_ = static_cast<std::int64_t>(value);
   });
   return result;
@@ -144,8 +141,8 @@ void Scalar::store(void* to) const {
   visit_dtype(dtype_, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T value;
-    if constexpr (is_half<T>) value = T(static_cast<float>(real_));  // exact by construction
-    else if constexpr (is_real<T>) value = static_cast<T>(real_);
+    if constexpr (is_half(dtype_of<T>())) value = T(static_cast<float>(real_));  // exact by construction
+    else if constexpr (is_floating(dtype_of<T>())) value = static_cast<T>(real_);
     else value = static_cast<T>(integer_);
     std::memcpy(to, &value, sizeof(T));
   });

@@ -30,7 +30,7 @@ void copy_axes(const Merge::Result& result, std::size_t depth, const Index* size
 }
 
 void fill(const Scalar& value, std::byte* row, Index count) {
-  for (Index k = 0; k < count; ++k) value.store(row + k * static_cast<Index>(size_of(value.dtype())));
+  for (Index k = 0; k < count; ++k) value.store(row + k * item_bytes(value.dtype()));
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ class LinkedCode final : public MachineCode {
 
 std::vector<Bytes> generate_parts(OwnedModule owned) {
   constexpr int most = 8;                    // threads
-  const auto parts = split_module(std::move(owned), static_cast<std::size_t>(std::min(most, hardware_threads())));
+  const auto parts = split_module(std::move(owned), std::min(most, hardware_threads()));
   std::vector<Bytes> objects(parts.size());
   std::vector<std::function<void()>> works;
   for (std::size_t k = 0; k < parts.size(); ++k) works.push_back([&, k] { objects[k] = generate_code(parts[k](), CodeGenFileType::ObjectFile); });

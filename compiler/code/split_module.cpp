@@ -15,11 +15,8 @@
 namespace weft {
 namespace {
 
-// Instructions that are worth a thread: some 2 ms of code generation, for .4 that it takes to share them.
-constexpr std::size_t worth_a_thread = 150;
-
 // By part: names of its functions. The largest first, each to the part that has the least.
-std::vector<std::set<std::string>> share_out(const llvm::Module& module, std::size_t most) {
+std::vector<std::set<std::string>> share_out(const llvm::Module& module, int most) {
   struct Sized {
     std::size_t size, place;
     const llvm::Function* function;
@@ -29,7 +26,8 @@ std::vector<std::set<std::string>> share_out(const llvm::Module& module, std::si
   for (const llvm::Function& function : module)
     if (!function.isDeclaration()) sizes.push_back({function.getInstructionCount(), sizes.size(), &function}), total += sizes.back().size;
   std::sort(sizes.begin(), sizes.end(), [](const Sized& a, const Sized& b) { return a.size != b.size ? a.size > b.size : a.place < b.place; });
-  std::vector<std::set<std::string>> parts(std::clamp<std::size_t>(std::min(total / worth_a_thread, sizes.size()), 1, most));
+  const int functions = std::max(static_cast<int>(sizes.size()), 1);
+  std::vector<std::set<std::string>> parts(static_cast<std::size_t>(std::min(functions, parts_worth_threads(total, most))));
   std::vector<std::size_t> load(parts.size(), 0);
   for (const auto& [size, place, function] : sizes) {
     const auto least = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
@@ -60,10 +58,15 @@ OwnedModule part_of(llvm::ArrayRef<char> bitcode, const std::set<std::string>& n
 
 }  // namespace
 
-std::vector<std::function<OwnedModule()>> split_module(OwnedModule whole, std::size_t most) {
+int parts_worth_threads(std::size_t instructions, int most) {
+  constexpr std::size_t worth_a_thread = 150;           // some 2 ms of code generation, for .4 that it takes to share them
+  return std::clamp(static_cast<int>(instructions / worth_a_thread), 1, std::max(most, 1));
+}
+
+std::vector<std::function<OwnedModule()>> split_module(OwnedModule whole, int most) {
   auto first = std::make_shared<OwnedModule>(std::move(whole));         // a std::function can be copied
   llvm::Module& module = *first->module;
-  const auto shares = share_out(module, std::max<std::size_t>(most, 1));
+  const auto shares = share_out(module, most);
   std::vector<std::function<OwnedModule()>> parts{[first] { return std::move(*first); }};
   if (shares.size() == 1) return parts;
   for (llvm::Function& function : module)

@@ -51,7 +51,7 @@ void Accesses::open_accesses(const Loop& loop) {
       std::vector<Subscript> at;
       for (int row_axis : fold.row_axes) at.push_back({row_axis, 0, 1, -1});
       LaneAccess access = lane_access(fold.row, at, axis);
-      Value* slot = b_.CreateMul(b_.CreateMul(fold_slot(fold, state), state.elements), number(static_cast<Index>(size_of(fold.dtype))));
+      Value* slot = b_.CreateMul(b_.CreateMul(fold_slot(fold, state), state.elements), number(item_bytes(fold.dtype)));
       access.base = b_.CreateGEP(b_.getInt8Ty(), access.base, slot);
       access.own = false;                       // the next slot follows
       accesses_[&item] = access;

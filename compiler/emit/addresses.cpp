@@ -12,7 +12,7 @@ Addresses::Addresses(llvm::Module& module, const Program& program, const StrideC
     const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
     slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
     if (!memory) continue;
-    Extent bytes = static_cast<Index>(size_of(buffer.dtype));
+    Extent bytes = item_bytes(buffer.dtype);
     for (const Extent& extent : buffer.extents) bytes = bytes * extent;
     if (buffer.place == Place::temporary) plan.slots[static_cast<std::size_t>(slots_.back())].bytes = bytes;
   }
@@ -81,7 +81,7 @@ Value* Addresses::slot_base(int slot) {
 Extent Addresses::reserve_rows(int buffer, Index copies) {
   const Buffer& row = program_.buffer(buffer);
   const Extent offset = scratch_;
-  const Index bytes = static_cast<Index>(size_of(row.dtype)), beyond = most_vectors * lane_count * bytes;      // whole steps of vectors may end behind it
+  const Index bytes = item_bytes(row.dtype), beyond = most_vectors * lane_count * bytes;      // whole steps of vectors may end behind it
   scratch_ = scratch_ + floor_div(row_elements(row) * Extent(bytes * copies) + (beyond + line_bytes - 1), line_bytes) * Extent(line_bytes);
   return offset;
 }
@@ -104,7 +104,7 @@ Value* Addresses::base_of(int number_of_buffer) {
 Value* Addresses::stride_bytes(const Buffer& buffer, int slot, std::size_t dim) {
   if (buffer.place != Place::argument && buffer.place != Place::result) return size(stride_between(buffer, dim));
   const StrideClass stride = class_of(buffer, dim);
-  return is_known(stride) ? number(step_of(stride) * static_cast<Index>(size_of(buffer.dtype))) : sizes_entry(plan_.sizes.stride(slot, static_cast<int>(dim)));
+  return is_known(stride) ? number(step_of(stride) * item_bytes(buffer.dtype)) : sizes_entry(plan_.sizes.stride(slot, static_cast<int>(dim)));
 }
 
 // Copies of a body that run side by side differ by numbers: those stay apart, so that the rest is common to all, and they become
@@ -145,7 +145,7 @@ Value* Addresses::address(int number_of_buffer, const std::vector<Subscript>& at
     else if (position.constant != 0) position.variable = position.variable ? b_.CreateAdd(position.variable, number(position.constant)) : number(position.constant);
     if (position.variable) add(b_.CreateMul(position.variable, stride));
   }
-  if (buffer.place == Place::partial) add(b_.CreateMul(unit_, size(row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype))))));
+  if (buffer.place == Place::partial) add(b_.CreateMul(unit_, size(row_elements(buffer) * Extent(item_bytes(buffer.dtype)))));
   return bytes_after(offset ? b_.CreateGEP(b_.getInt8Ty(), base, offset) : base, constant);
 }
 

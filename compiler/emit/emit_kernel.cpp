@@ -213,7 +213,7 @@ void KernelEmitter::emit_run() {
   for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
     const Buffer& buffer = program_.buffers[k];
     if (buffer.place != Place::partial) continue;
-    plan_.slots[static_cast<std::size_t>(slots_[k])].bytes = (program_.units() + 1) * row_elements(buffer) * Extent(static_cast<Index>(size_of(buffer.dtype)));
+    plan_.slots[static_cast<std::size_t>(slots_[k])].bytes = (program_.units() + 1) * row_elements(buffer) * Extent(item_bytes(buffer.dtype));
   }
   plan_.stages.push_back(std::move(stage));
 }

@@ -21,7 +21,7 @@ Value* KernelEmitter::elements_of_slot(Range leaf) {
 
 // Bytes from one element of the fold to the next.
 Index KernelEmitter::packed_pitch(const Block& block, const BlockOperand& operand) {
-  return (operand.is_shared ? block.panel * lane_count : block.count) * static_cast<Index>(size_of(operand.dtype));
+  return (operand.is_shared ? block.panel * lane_count : block.count) * item_bytes(operand.dtype);
 }
 
 // Operands that all rows share, for more than one block or always. Those of the rows, if they take more lines than the first level has: each of
@@ -43,7 +43,7 @@ void KernelEmitter::choose_packed(Block& block, bool shared_always) {
 
 // Where the elements of one row are, or of all. `first`: of the block's rows, which are a panel.
 Value* KernelEmitter::packed_at(const Block& block, const BlockOperand& operand, Value* first, Range along, Value* index) {
-  const Index bytes = static_cast<Index>(size_of(operand.dtype));
+  const Index bytes = item_bytes(operand.dtype);
   if (operand.is_shared) return b_.CreateGEP(b_.getInt8Ty(), operand.packed, b_.CreateNeg(b_.CreateMul(index, number(bytes))));
   Value* panel_bytes = b_.CreateAdd(b_.CreateMul(elements_of_slot(along), number(fold_slots * packed_pitch(block, operand))), number(bytes_between_panels));
   Value* panel = b_.CreateMul(b_.CreateUDiv(b_.CreateSub(first, block.together.begin), number(block.count)), panel_bytes);

@@ -57,7 +57,7 @@ void KernelEmitter::open_block(Block& block, Index rows) {
     const auto* accumulate = std::get_if<Accumulate>(&item);
     if (!accumulate) continue;
     const Fold& fold = program_.fold(accumulate->fold);
-    const Index bytes = static_cast<Index>(size_of(fold.dtype));
+    const Index bytes = item_bytes(fold.dtype);
     const Index panel_bytes = block.stride() * bytes;
     const Extent pitch = floor_div(row_elements(program_.buffer(fold.row)) * Extent(bytes) + (panel_bytes - 1), panel_bytes) * Extent(panel_bytes);
     row_offsets_[static_cast<std::size_t>(fold.row)] = scratch_;
@@ -72,7 +72,7 @@ void KernelEmitter::open_block(Block& block, Index rows) {
     const Buffer& buffer = program_.buffer(load->buffer);
     if (buffer.place == Place::index || buffer.place == Place::extent) return;
     BlockOperand operand{&item, load, buffer.dtype, in_lanes, !depends_on(*load, block.rows.var.axis)};
-    const Index leaf_bytes = fold_leaf * static_cast<Index>(size_of(buffer.dtype));
+    const Index leaf_bytes = fold_leaf * item_bytes(buffer.dtype);
     if (in_lanes && is_packed(*load, block.rows, block.fold, block.lanes)) operand.packed = reserve(leaf_bytes * block.panel * lane_count);
     if (!in_lanes && is_packed_along_rows(*load, block.rows, block.fold)) operand.packed = reserve(leaf_bytes * rows + rows / block.count * bytes_between_panels);
     block.operands.push_back(operand);
@@ -249,7 +249,7 @@ void KernelEmitter::keep_sums(const Block& block, Value* first, Range along, Val
       continue;
     }
     // By panel of those that go together, then by row.
-    const Index bytes_of_stack = block.stride() * static_cast<Index>(size_of(sum.fold->dtype)) * fold_stack_rows;
+    const Index bytes_of_stack = block.stride() * item_bytes(sum.fold->dtype) * fold_stack_rows;
     Value* panel = b_.CreateExactUDiv(b_.CreateSub(index, block.first_panel), number(block.stride()));
     Value* place = b_.CreateAdd(b_.CreateMul(panel, number(block.most_rows)), b_.CreateSub(first, block.together.begin));
     Value* stack = b_.CreateGEP(b_.getInt8Ty(), sum.stack, b_.CreateMul(place, number(bytes_of_stack)));
@@ -266,7 +266,7 @@ void KernelEmitter::keep_sums(const Block& block, Value* first, Range along, Val
 
 // sum_of(vector), row by row; where `joins`, with what is there. Over nothing: +0, not the unit -0.
 void KernelEmitter::store_sums(const Block& block, const Block::Sum& sum, Value* first, Value* index, const std::function<Value*(std::size_t)>& sum_of, Value* joins) {
-  const Index bytes = static_cast<Index>(size_of(sum.fold->dtype));
+  const Index bytes = item_bytes(sum.fold->dtype);
   const llvm::Align align(static_cast<std::uint64_t>(bytes));
   const Range all = range_of(block.fold.var.axis);
   const bool perhaps_nothing = sum.fold->accumulator == AccumulatorId::sum && !relies_on_some(block.fold.var.axis);

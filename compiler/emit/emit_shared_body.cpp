@@ -60,7 +60,7 @@ void KernelEmitter::emit_whole_then_part(const Loop& loop, Range range, int step
     const Masks masks = first_lanes(left, steps);
     if_then(some_left, "before", [&] { move_parts(stops, true, whole_end, masks); });
     for (const Stop& stop : stops) {
-      Value* from_end = b_.CreateMul(whole_end, number(-static_cast<Index>(size_of(stop.dtype))));
+      Value* from_end = b_.CreateMul(whole_end, number(-item_bytes(stop.dtype)));
       accesses_.at(stop.item).base = b_.CreateSelect(is_part, b_.CreateGEP(b_.getInt8Ty(), stop.cell, from_end), stop.base);
     }
     auto* branch = for_range(b_.CreateSelect(is_part, whole_end, range.begin), b_.CreateSelect(is_part, range.end, whole_end), stride, "lanes",
@@ -83,7 +83,7 @@ void KernelEmitter::emit_shared_body(const Loop& loop, Range range, int steps) {
     const SharedStep step{b_.CreateICmpSLT(left, number(stride)), left};
     if_then(step.is_part, "before", [&] { move_parts(stops, true, index, first_lanes(left, steps)); });
     for (const Stop& stop : stops) {
-      Value* from_index = b_.CreateMul(index, number(-static_cast<Index>(size_of(stop.dtype))));
+      Value* from_index = b_.CreateMul(index, number(-item_bytes(stop.dtype)));
       accesses_.at(stop.item).base = b_.CreateSelect(step.is_part, b_.CreateGEP(b_.getInt8Ty(), stop.cell, from_index), stop.base);
     }
     shared_step_ = &step;

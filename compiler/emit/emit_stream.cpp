@@ -20,14 +20,14 @@ const Item* KernelEmitter::streams_from_a_line_on(const Loop& loop) const {
   if (!only) return nullptr;
   const auto& store = std::get<Store>(*only);
   const Buffer& buffer = program_.buffer(store.buffer);
-  const auto bytes = static_cast<Index>(size_of(buffer.dtype));
+  const auto bytes = item_bytes(buffer.dtype);
   if (lane_count * bytes % line_bytes != 0 || masks_by_branches(buffer.dtype)) return nullptr;
   return is_one_row(store, loop.var.axis) && is_only_written(store, loop.var.axis) ? only : nullptr;
 }
 
 // Of short bodies, the ends are masked vectors, emitted once; long ones are emitted once for everything.
 void KernelEmitter::emit_from_a_line_on(const Loop& loop, Range range, int steps, const Item& result) {
-  const auto bytes = static_cast<Index>(size_of(program_.buffer(std::get<Store>(result).buffer).dtype)), stride = Index{steps} * lane_count;
+  const auto bytes = item_bytes(program_.buffer(std::get<Store>(result).buffer).dtype), stride = Index{steps} * lane_count;
   Value* first = b_.CreateGEP(b_.getInt8Ty(), accesses_.at(&result).base, b_.CreateMul(range.begin, number(bytes)));
   Value* before = b_.CreateUDiv(b_.CreateAnd(b_.CreateNeg(b_.CreatePtrToInt(first, b_.getInt64Ty())), number(line_bytes - 1)), number(bytes));
   Value* line = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(range.begin, before), range.end);

@@ -53,7 +53,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     const LaneAccess& access = (step > 0 ? jam_.front() : jam_.back()).accesses.at(&item);
     const auto width = static_cast<int>(jam_.size());
     const auto fetch_rows = [&](Value* first, Index row, Index ahead, bool near) {
-      if (past_caches()) fetch_lines(first, number(ahead), lane_count * row * static_cast<Index>(size_of(dtype)), near);
+      if (past_caches()) fetch_lines(first, number(ahead), lane_count * row * item_bytes(dtype), near);
     };
     if (is_along_rows()) {
       Value* first = row_at(nullptr, access, index, 0);
@@ -75,7 +75,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
       at = row_at(at, access, index, lane);
       rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
       // Few elements of a row: a line has several rows, and no pages are apart.
-      const Index row_bytes = width * std::abs(step) * static_cast<Index>(size_of(dtype));
+      const Index row_bytes = width * std::abs(step) * item_bytes(dtype);
       if (copies_.thin && past_caches() && !part_ && lane * row_bytes % line_bytes < row_bytes) fetch_lines(at, number(thin_bytes_ahead), row_bytes, true);
       if (later) fetch_lines(at, later->distance, later->bytes, later->near);
     }

@@ -70,11 +70,11 @@ Index KernelEmitter::open_stages(const Loop& outer, const Loop& lanes, int steps
     if (!store || lies_across(item, outer.var.axis, lanes.var.axis) == 0) continue;
     const DType dtype = program_.buffer(store->buffer).dtype;
     stages_[&item] = {store, dtype, nullptr, 0};
-    widest = std::max(widest, static_cast<Index>(size_of(dtype)));
+    widest = std::max(widest, item_bytes(dtype));
   }
   const Index together = staged_bytes / widest;
   for (auto& [item, stage] : stages_) {
-    stage.pitch = together * static_cast<Index>(size_of(stage.dtype)) + line_bytes;
+    stage.pitch = together * item_bytes(stage.dtype) + line_bytes;
     stage.memory = scratch_at(scratch_);
     scratch_ = scratch_ + stage.pitch * steps * lane_count;
   }
@@ -83,7 +83,7 @@ Index KernelEmitter::open_stages(const Loop& outer, const Loop& lanes, int steps
 
 // Rows of a tile that begins at `first`, from element `index` of the vector loop on: all sixteen, since there is room for them.
 void KernelEmitter::keep_in_stage(const Stage& stage, const std::vector<Value*>& rows, Value* first, Value* index) {
-  const auto bytes = static_cast<Index>(size_of(stage.dtype));
+  const auto bytes = item_bytes(stage.dtype);
   Value* offset = b_.CreateAdd(b_.CreateMul(b_.CreateSub(index, block_.lanes), number(stage.pitch)), b_.CreateMul(b_.CreateSub(first, block_.outer), number(bytes)));
   Value* at = b_.CreateGEP(b_.getInt8Ty(), stage.memory, offset);
   for (std::size_t row = 0; row < rows.size(); ++row)
@@ -92,7 +92,7 @@ void KernelEmitter::keep_in_stage(const Stage& stage, const std::vector<Value*>&
 
 // The rows of a block, up to element `end` of the outer loop, one after the other.
 void KernelEmitter::empty_stage(const Stage& stage, const Loop& outer, const Loop& lanes, Value* end, int elements, Value* rows) {
-  const auto bytes = static_cast<Index>(size_of(stage.dtype));
+  const auto bytes = item_bytes(stage.dtype);
   auto& index = axis_index_[static_cast<std::size_t>(outer.var.axis)];
   index = block_.outer;
   const LaneAccess access = lane_access(stage.store->buffer, stage.store->at, lanes.var.axis);

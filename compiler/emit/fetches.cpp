@@ -16,7 +16,7 @@ static bool follows(const std::vector<Subscript>& at, int axis) {
 // row would begin with a wait for the end of the one before. Logsumexp of rows of 600 floats, in blocks: .44 ns an element, with them .23 (Zen 4).
 void Fetches::fetch_beside(const LaneAccess& access, DType dtype, Value* first, int step) {
   const Index apart = std::abs(step_of(access.lane));
-  if (access.next_row && apart > 0 && (access.next_steps >> step & 1u) != 0) fetch_lines(first, access.next_row, lane_count * apart * static_cast<Index>(size_of(dtype)), access.next_is_near);
+  if (access.next_row && apart > 0 && (access.next_steps >> step & 1u) != 0) fetch_lines(first, access.next_row, lane_count * apart * item_bytes(dtype), access.next_is_near);
 }
 
 // By how many elements of an axis the second load is ahead of the first one, if both walk through one dimension of an array along it, and the first comes
@@ -118,7 +118,7 @@ bool Fetches::fetches_next_unit(const Load& load, const Loop& loop) const {
 int Fetches::walked_down_by_runs(const Load& load, const Loop& loop) const {
   constexpr Index longest = 2048;       // bytes
   const LoopVar& root = program_.root.var;
-  const Index run = program_.unit * static_cast<Index>(size_of(program_.buffer(load.buffer).dtype));
+  const Index run = program_.unit * item_bytes(program_.buffer(load.buffer).dtype);
   if (!root.splits() || program_.block > 0 || loop.var.axis != root.axis || run > longest || program_.unit >= program_.axis(root.axis).hint) return -1;
   const auto scans = [&](const Subscript& s) {
     return s.axis != root.axis && s.is_linear() && std::any_of(program_.folds.begin(), program_.folds.end(), [&](const Fold& fold) { return fold.start && fold.axis == s.axis; });
@@ -197,7 +197,7 @@ bool Fetches::folds_from_memory(const Loop& loop) const {
     const auto* load = std::get_if<Load>(&item);
     if (!load) continue;
     const auto k = static_cast<std::size_t>(load->buffer);
-    if (readers_[k].size() != 1 || extent * static_cast<Index>(size_of(program_.buffers[k].dtype)) < long_row) return false;
+    if (readers_[k].size() != 1 || extent * item_bytes(program_.buffers[k].dtype) < long_row) return false;
     bytes += bytes_of_array(load->buffer, load->at);
   }
   return bytes > machine_.fetch_bytes;

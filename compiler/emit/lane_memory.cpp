@@ -107,7 +107,7 @@ void LaneMemory::lane_store(const LaneAccess& access, DType dtype, Value* index,
     if (mask) store_part(value, at, dtype, mask, backwards);
     else if (access.stream) store_past_caches(value, at);
     else {
-      if (access.next_row) fetch_lines(at, access.next_row, lane_count * static_cast<Index>(size_of(dtype)), true, true);
+      if (access.next_row) fetch_lines(at, access.next_row, lane_count * item_bytes(dtype), true, true);
       b_.CreateAlignedStore(value, at, align);
     }
   } else if (!scatters(dtype)) {

@@ -82,7 +82,7 @@ Value* LaneMemory::load_run_of_window(const Buffer& window, const Subscript& run
     Value* all = b_.CreateVectorSplat(lane_count, valid);
     lanes = lanes ? b_.CreateAnd(lanes, all) : all;
   }
-  const auto bytes = static_cast<Index>(size_of(window.dtype));
+  const auto bytes = item_bytes(window.dtype);
   Value* slots = function_->getArg(0);
   Value* at = b_.CreateSelect(valid, b_.CreateGEP(b_.getInt8Ty(), base, b_.CreateAdd(offset, b_.CreateMul(far, number(bytes)))), slots);
   llvm::Type* type = memory_type(context_, window.dtype, lane_count);

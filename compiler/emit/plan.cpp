@@ -28,7 +28,7 @@ Extent row_elements(const Buffer& buffer) {
 }
 
 Extent stride_between(const Buffer& buffer, std::size_t dim) {
-  Extent stride = static_cast<Index>(size_of(buffer.dtype));
+  Extent stride = item_bytes(buffer.dtype);
   const bool c = buffer.order == Order::c;
   for (std::size_t d = c ? dim + 1 : 0; d < (c ? buffer.extents.size() : dim); ++d) stride = stride * buffer.extents[d];
   return stride;

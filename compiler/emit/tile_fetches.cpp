@@ -19,7 +19,7 @@ bool KernelEmitter::is_across(const Item& item, const Loop& lanes) const { retur
 KernelEmitter::LaterTile KernelEmitter::later_tile(const Load& load, const LaneAccess& access, int step, int elements, const Loop& lanes) {
   constexpr Index least_lines = 128;
   constexpr int vectors_ahead = 2;
-  const auto size = static_cast<Index>(size_of(program_.buffer(load.buffer).dtype));
+  const auto size = item_bytes(program_.buffer(load.buffer).dtype);
   const Index columns = std::max<Index>(1, program_.axis(lanes.var.axis).hint), bytes = elements * std::abs(step) * size, last = std::min(bytes, line_bytes) - 1;
   const auto along = [&](int vectors, bool near) { return LaterTile{b_.CreateAdd(b_.CreateMul(access.lane_stride, number(vectors * lane_count)), number(last)), bytes, near}; };
   if (copies_.swept) return along(copies_.swept, false);
@@ -53,7 +53,7 @@ void KernelEmitter::fetch_beside_tiles(const Loop& lanes, Value* index) {
     auto* load = std::get_if<Load>(&item);
     if (!load || load->guarded || !lies_along(load->buffer, load->at, lanes.var.axis) || !depends_on(*load, copies_.tiled_by)) continue;
     const Buffer& buffer = program_.buffer(load->buffer);
-    const auto bytes = static_cast<Index>(size_of(buffer.dtype));
+    const auto bytes = item_bytes(buffer.dtype);
     if (buffer.place == Place::row || (!copies_.swept && extent * bytes > short_row)) continue;
     Value* distance = copies_.swept ? number(ahead * bytes) : b_.CreateMul(stride_along(load->buffer, load->at, copies_.tiled_by), number(copies()));
     for (const JamCopy& copy : jam_) fetch_lines(lane_address(copy.accesses.at(&item), buffer.dtype, index, 0), distance, lane_count * bytes, false);
@@ -76,7 +76,7 @@ void KernelEmitter::fetch_beside_squares(const Loop& outer, const Loop& lanes, i
     }
     const bool is_stored_along = store && lies_along(store->buffer, store->at, lanes.var.axis) && !accesses_.at(&item).stream;
     if (is_stored_along && !crowds_a_set(store->buffer, store->at, outer.var.axis, lane_count, machine_.first_level_ways / 2))
-      accesses_.at(&item).next_row = number(steps * lane_count * static_cast<Index>(size_of(program_.buffer(store->buffer).dtype)) + line_bytes - 1);
+      accesses_.at(&item).next_row = number(steps * lane_count * item_bytes(program_.buffer(store->buffer).dtype) + line_bytes - 1);
   }
 }
 

@@ -55,7 +55,7 @@ Masks VectorMemory::first_lanes(Value* count, int steps) {
 // As many elements as the mask has lanes: the first ones in memory, or the last if lanes run backwards.
 void VectorMemory::move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards) {
   const llvm::Align align(size_of(dtype));
-  Value* bytes = b_.CreateMul(lanes_set(mask), number(static_cast<Index>(size_of(dtype))));
+  Value* bytes = b_.CreateMul(lanes_set(mask), number(item_bytes(dtype)));
   Value* first = backwards ? b_.CreateSub(number(static_cast<Index>(lane_count * size_of(dtype))), bytes) : number(0);
   b_.CreateMemCpy(b_.CreateGEP(b_.getInt8Ty(), to, first), align, b_.CreateGEP(b_.getInt8Ty(), from, first), align, bytes);
 }

@@ -57,7 +57,7 @@ bool VectorMemory::picks_from_registers(DType dtype) const {
 // `count` elements from `first` on, in memory's type. No byte is read outside of what they span: the last vector ends with the last element. With a mask,
 // which has the first lanes, no byte outside of what these span; the other lanes are anything.
 Value* VectorMemory::load_steps(DType dtype, Value* first, Index step, int count, Value* mask) {
-  const Index bytes = static_cast<Index>(size_of(dtype)), apart = std::abs(step), span = (count - 1) * apart + 1;
+  const Index bytes = item_bytes(dtype), apart = std::abs(step), span = (count - 1) * apart + 1;
   Index width = count;
   while (apart > 1 && picks_from_registers(dtype) && 2 * width <= span && 2 * width * bytes <= line_bytes) width *= 2;
   auto* type = llvm::FixedVectorType::get(memory_type(context_, dtype, 1), static_cast<unsigned>(width));

@@ -25,7 +25,7 @@ void see_reshaped(Draft& call, const Bindings& bindings) {
     if (!input.is_contiguous()) {
       auto memory = f.pool.take(static_cast<std::size_t>(input.size()) * size_of(input.dtype()));
       const Array dense = Array::borrow(View(memory.get(), input.dtype(), input.shape()), memory);
-      call.state.temporary_bytes += input.size() * static_cast<Index>(size_of(input.dtype()));
+      call.state.temporary_bytes += input.size() * item_bytes(input.dtype());
       call.state.gathered.emplace_back(std::exchange(input, dense), dense);
     }
     call.reshaped.push_back(input.reshape_view(evaluate(f.graph.node(node).shape(), bindings)));
@@ -57,7 +57,7 @@ bool separate_overlaps(Draft& call, BufferPool& pool) {
     const Array& output = given[k];
     auto memory = pool.take(static_cast<std::size_t>(output.size()) * size_of(output.dtype()));
     Array separate = Array::borrow(View(memory.get(), output.dtype(), output.shape(), call.state.function->graph.node(call.state.function->graph.outputs[k]).order), memory);
-    call.state.temporary_bytes += output.size() * static_cast<Index>(size_of(output.dtype()));
+    call.state.temporary_bytes += output.size() * item_bytes(output.dtype());
     call.state.copies.emplace_back(separate, output);
     call.outputs[k] = separate;
   }
@@ -67,7 +67,7 @@ bool separate_overlaps(Draft& call, BufferPool& pool) {
 Index size_value(const SizeSpec& spec, const std::vector<const View*>& arrays, const Bindings& bindings) {
   if (spec.slot >= 0) {
     const View& array = *arrays[static_cast<std::size_t>(spec.slot)];
-    return array.strides()[static_cast<std::size_t>(spec.dim)] * static_cast<Index>(size_of(array.dtype()));
+    return array.strides()[static_cast<std::size_t>(spec.dim)] * item_bytes(array.dtype());
   }
   return std::max(spec.at_least, spec.extent.evaluate(bindings));
 }

@@ -23,7 +23,7 @@ std::optional<Use> use_of(const Program& program, const Buffer& buffer, const st
   const auto dim_of = [&](std::size_t from_slowest) { return buffer.order == Order::c ? from_slowest : rank - 1 - from_slowest; };
   Extent offset = 0;
   for (std::size_t k = 0; k < rank; ++k) {
-    Extent line = static_cast<Index>(size_of(buffer.dtype));
+    Extent line = item_bytes(buffer.dtype);
     for (std::size_t faster = k + 1; faster < rank; ++faster) line = line * buffer.extents[dim_of(faster)];
     const Subscript* s = by_dim[dim_of(k)];
     if (!s || (guarded && s->step != 1)) return {};

@@ -11,6 +11,7 @@
 
 #include "code/jit.h"
 #include "code/features.h"
+#include "code/split_module.h"
 #include "code/verify_code.h"
 #include "program/join_results.h"
 #include "program/keep_transposed.h"
@@ -96,7 +97,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   int instructions = 0, with_loops = 0;
   for (const Program& program : programs) instructions += instructions_of(program.root), with_loops += code_of(program.root);
   variant->code_options.calls = instructions > functions_inline;
-  variant->code_options.code_per_piece = code_per_piece(with_loops, hardware_threads());
+  variant->code_options.code_per_piece = code_per_piece(with_loops, parts_worth_threads(static_cast<std::size_t>(with_loops), hardware_threads()));
   variant->seconds.lower = watch.lap();
   OwnedModule code = emit_code(programs, variant->classes, plan, variant->code_options);
   if (options.verify) verify(*code.module);

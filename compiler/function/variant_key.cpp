@@ -19,7 +19,7 @@ std::string layout_key(const Dims& strides, const Dims& shape) {
 }
 
 PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes) {
-  const auto bytes = [](const Array& array) { return array.size() * static_cast<Index>(size_of(array.dtype())); };
+  const auto bytes = [](const Array& array) { return array.size() * item_bytes(array.dtype()); };
   Index total = 0;
   for (const Array& array : inputs) total += bytes(array);
   for (const Array& array : outputs) total += bytes(array);
@@ -29,7 +29,7 @@ PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vecto
   if (total <= cache_bytes || !begin_multiples([](const Array& array) { return size_of(array.dtype()); })) return PastCaches::no;
   if (!begin_multiples([](const Array&) { return static_cast<std::size_t>(line_bytes); })) return PastCaches::anywhere;
   const bool rows = std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) {
-    return std::all_of(array.strides().begin(), array.strides().end(), [&](Index stride) { return stride == 1 || stride * static_cast<Index>(size_of(array.dtype())) % line_bytes == 0; });
+    return std::all_of(array.strides().begin(), array.strides().end(), [&](Index stride) { return stride == 1 || stride * item_bytes(array.dtype()) % line_bytes == 0; });
   });
   return rows ? PastCaches::rows : PastCaches::single_rows;
 }

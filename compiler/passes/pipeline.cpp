@@ -8,7 +8,6 @@
 #include <weft/text.h>
 #include <weft/verify.h>
 
-#include "vecmath/half.h"
 
 namespace weft {
 namespace {

@@ -1,7 +1,6 @@
 #include "pipeline.h"
 #include "../../graph/maps.h"
 #include "../../graph/passes/rebuild.h"
-#include "vecmath/half.h"
 
 namespace weft {
 namespace {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <variant>
 
-#include "vecmath/half.h"
 
 namespace weft {
 namespace {

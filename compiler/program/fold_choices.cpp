@@ -53,7 +53,7 @@ bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
     auto* load = std::get_if<Load>(&item);
     if (!load) continue;
     if (load->guarded || !is_linear(load->at)) return false;
-    const Index bytes = columns * static_cast<Index>(size_of(program_.buffer(load->buffer).dtype));
+    const Index bytes = columns * item_bytes(program_.buffer(load->buffer).dtype);
     row_bytes += bytes;
     if (program_.buffer(load->buffer).place == Place::row || !depends_on(*load, loop.var.axis)) continue;
     ++arrays;

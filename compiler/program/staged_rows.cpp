@@ -31,7 +31,7 @@ int StagedRows::add_row(const Staged& s) {
   row.axes = s.axes;
   for (int axis : s.axes) row.extents.push_back(program_.axis(axis).extent);
   row.extents.front() = rows_at_once();
-  row.extents.back() = row.extents.back() + Extent(line_bytes / static_cast<Index>(size_of(row.dtype)));
+  row.extents.back() = row.extents.back() + Extent(line_bytes / item_bytes(row.dtype));
   program_.buffers.push_back(std::move(row));
   return static_cast<int>(program_.buffers.size()) - 1;
 }

@@ -56,7 +56,7 @@ Index LoopChoices::bytes_apart(int number_of_buffer, const std::vector<Subscript
   const Buffer& buffer = program_.buffer(number_of_buffer);
   const std::size_t rank = at.size();
   const bool last_is_fastest = rank > 0 && class_of(buffer, rank - 1) == StrideClass::unit;
-  Index apart = static_cast<Index>(size_of(buffer.dtype));
+  Index apart = item_bytes(buffer.dtype);
   for (std::size_t k = 0; k < rank; ++k) {
     const Subscript& s = at[last_is_fastest ? rank - 1 - k : k];
     if (s.axis == axis) return apart;

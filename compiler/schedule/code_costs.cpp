@@ -145,9 +145,7 @@ DividerUse divider_use(Op op, bool is_f64) {
 }
 
 // On the calling thread and one more, layer_norm's first call takes 7 ms instead of 9, that of a logistic loss and its gradient 7.7 instead of 11 (Zen 4).
-int code_per_piece(int code, int threads) {
-  constexpr int worth_a_thread = 150;
-  const int parts = std::clamp(code / worth_a_thread, 1, threads);
+int code_per_piece(int code, int parts) {
   return parts == 1 ? largest_piece : std::min(largest_piece, code / parts);
 }
 

@@ -218,7 +218,7 @@ inline constexpr int functions_inline = 640;     // in all loops of a variant: b
 inline constexpr std::size_t copies_that_call = 5;   // of one body, side by side: likewise
 inline constexpr int vector_loop_code = 64;      // beside its body: of several vectors, of what is left over, and addresses
 inline constexpr int largest_piece = 1000;       // code of one function: LLVM takes more than linear time
-int code_per_piece(int code, int threads);       // of a variant that has so much of it, where several threads generate it
+int code_per_piece(int code, int parts);         // of a variant that has so much of it, in parts that are generated at the same time
 // Instructions of a function before LLVM's passes. Vectors that leave their registers go where lines of the cache begin: LLVM does not see to that by
 // itself where it meets them late, and softmax of rows of five then takes .52 or .92 ns an element, as the caller's stack may lie (Zen 4).
 inline constexpr unsigned likely_to_spill = 200;

@@ -4,7 +4,6 @@
 
 namespace weft {
 
-constexpr bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 constexpr DType computed_in(DType dtype) { return is_half(dtype) ? DType::f32 : dtype; }
 
 // Whether the op gives a number of the dtype for all operands of it, so that there is nothing to round.

@@ -25,9 +25,7 @@ bool is_exactly_rounded(Op op, DType dtype) {
   }
 }
 
-// Half-precision bodies may keep more bits between ops than a stored constant has.
-bool is_half(DType dtype) { return dtype == f16 || dtype == bf16; }
-
+// Half-precision bodies may keep more bits between ops than a stored constant has: those stay out of this.
 bool is_scalar_constant(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   return node.kind == Kind::constant && node.kept == 0 && std::holds_alternative<Scalar>(node.payload) && !is_half(node.dtype);

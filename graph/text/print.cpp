@@ -151,7 +151,7 @@ std::string Printer::right_side(const Node& node) const {
   const Array dense = array.is_contiguous(Order::c) ? array : array.copy(Order::c);
   const auto* bytes = static_cast<const std::byte*>(dense.data());
   for (Index k = 0; k < dense.size(); ++k)
-    text += (k ? ", " : "") + to_text(Scalar::load(node.dtype, bytes + k * static_cast<Index>(size_of(node.dtype))));
+    text += (k ? ", " : "") + to_text(Scalar::load(node.dtype, bytes + k * item_bytes(node.dtype)));
   return text + "]";
 }
 

@@ -22,7 +22,7 @@ double operations(const weft::Graph& graph, const weft::Bindings& sizes) {
     const weft::Node& node = graph.node(weft::id_of(k));
     if (node.kind != weft::Kind::apply) continue;
     const bool dear = weft::info(node.op).rule == weft::DTypeRule::floating || node.op == weft::Op::power;
-    total += static_cast<double>(weft::element_count(evaluate(node.domain, sizes)) * static_cast<weft::Index>(weft::size_of(node.dtype))) * (dear ? 2 : 0.25);
+    total += static_cast<double>(weft::element_count(evaluate(node.domain, sizes)) * weft::item_bytes(node.dtype)) * (dear ? 2 : 0.25);
   }
   return total;
 }
@@ -45,7 +45,7 @@ Amount amount_of(const weft::Function& function, const Arrays& data, const Setup
   for (const auto* group : {&data.inputs, &data.outputs})
     for (const Array& each : *group) {
       const auto [first, last] = each.byte_range();
-      amount.bytes += static_cast<double>(each.size() * static_cast<weft::Index>(weft::size_of(each.dtype())));
+      amount.bytes += static_cast<double>(each.size() * weft::item_bytes(each.dtype()));
       amount.lines += static_cast<double>(last - first);
     }
   amount.operations = operations(function.final_graph(data.inputs), bindings(setup));

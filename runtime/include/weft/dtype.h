@@ -85,7 +85,9 @@ constexpr std::size_t size_of(DType dtype) {
   };
   return sizes[static_cast<int>(dtype)];
 }
+constexpr std::int64_t item_bytes(DType dtype) { return static_cast<std::int64_t>(size_of(dtype)); }      // size_of among numbers of elements
 constexpr bool is_floating(DType dtype) { return kind_of(dtype) == DTypeKind::floating; }
+constexpr bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 constexpr bool is_boolean(DType dtype) { return kind_of(dtype) == DTypeKind::boolean; }
 constexpr bool is_signed_integer(DType dtype) { return kind_of(dtype) == DTypeKind::signed_integer; }
 constexpr bool is_unsigned_integer(DType dtype) { return kind_of(dtype) == DTypeKind::unsigned_integer; }

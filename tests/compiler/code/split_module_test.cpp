@@ -58,7 +58,7 @@ TEST_CASE("there are no more parts than threads, functions, or than are worth it
   CHECK(bodies_of(split_module(chain({400, 400}), 8)).size() == 2);
   CHECK(bodies_of(split_module(chain({100, 100, 100, 100}), 8)).size() == 2);
   for (auto& [sizes, most] : {std::pair(std::vector{20, 20}, 8), std::pair(std::vector{900, 900}, 1), std::pair(std::vector{900, 900}, 0)}) {
-    const auto parts = split_module(chain(sizes), static_cast<std::size_t>(most));
+    const auto parts = split_module(chain(sizes), most);
     REQUIRE(parts.size() == 1);
     const OwnedModule whole = parts[0]();
     CHECK(whole.module->getFunction("f1")->hasInternalLinkage());

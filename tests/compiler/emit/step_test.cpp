@@ -32,7 +32,7 @@ Array apart(const Array& values, Index step, bool at_end = true) {
 
 // Whether what lies beside each element but the last of its row is what `apart` put there.
 bool is_blank_between(const Array& view) {
-  const Index size = static_cast<Index>(size_of(view.dtype())), beside = view.strides()[1] > 0 ? size : -size;
+  const Index size = item_bytes(view.dtype()), beside = view.strides()[1] > 0 ? size : -size;
   for (Index i = 0; i < view.shape()[0]; ++i)
     for (Index j = 0; j + 1 < view.shape()[1]; ++j)
       if (!(Scalar::load(view.dtype(), element_address(view, {i, j}) + beside) == Scalar::of(view.dtype(), 77.0))) return false;

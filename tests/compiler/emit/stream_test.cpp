@@ -74,7 +74,7 @@ TEST_CASE("a result that begins within a line, and is one row, is stored past th
             CAPTURE(n);
             CAPTURE(before);
             const Array input = counted_of(dtype, {n, 3}), all = counted_of(dtype, {3 * n + 32}), kept = all.copy();
-            const Array result = Array::borrow(View(static_cast<std::byte*>(all.data()) + before * static_cast<Index>(size_of(dtype)), dtype, {n, 3}), all.owner());
+            const Array result = Array::borrow(View(static_cast<std::byte*>(all.data()) + before * item_bytes(dtype), dtype, {n, 3}), all.owner());
             f.run({input, gains}, {result});
             const Array expected = plain({input, gains})[0];
             const auto bytes = [&](Index count) { return static_cast<std::size_t>(count) * size_of(dtype); };
@@ -112,7 +112,7 @@ TEST_CASE("images are one row, if they have no gaps") {
     const auto filled = [&](const Dims& shape) {
       Array array(dtype, shape);
       array.fill(Scalar::of(dtype, 3.0));
-      for (Index k = 0; k < array.size(); k += 5) std::memset(static_cast<std::byte*>(array.data()) + k * static_cast<Index>(size_of(dtype)), 2, 1);
+      for (Index k = 0; k < array.size(); k += 5) std::memset(static_cast<std::byte*>(array.data()) + k * item_bytes(dtype), 2, 1);
       return array;
     };
     const Array gains = filled({3});
@@ -123,7 +123,7 @@ TEST_CASE("images are one row, if they have no gaps") {
       Array wide = filled({50, w + 4, 3});
       f.run({image, gains}, {Array(wide.slice(1, 0, w))});
       CHECK_FALSE(stores_past_caches(f));
-      CHECK(std::memcmp(Array(wide.slice(1, 0, w).slice(0, 7, 1)).data(), static_cast<const std::byte*>(expected.data()) + 7 * 3 * w * static_cast<Index>(size_of(dtype)), static_cast<std::size_t>(3 * w) * size_of(dtype)) == 0);
+      CHECK(std::memcmp(Array(wide.slice(1, 0, w).slice(0, 7, 1)).data(), static_cast<const std::byte*>(expected.data()) + 7 * 3 * w * item_bytes(dtype), static_cast<std::size_t>(3 * w) * size_of(dtype)) == 0);
     }
   }
 }

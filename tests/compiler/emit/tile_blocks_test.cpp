@@ -51,7 +51,7 @@ TEST_CASE("results whose rows crowd a set of the first level are gathered in scr
     CAPTURE(dtype);
     Graph g;
     const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "m"});
-    const Index crowded = 4096 / static_cast<Index>(size_of(dtype));
+    const Index crowded = 4096 / item_bytes(dtype);
     for (const int threads : {1, 2})
       for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{128, crowded}, {131, crowded}, {77, crowded}, {200, crowded - 1}, {64, crowded + 5}, {95, 2 * crowded}, {16, crowded}}) {
         CAPTURE(n);

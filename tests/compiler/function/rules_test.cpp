@@ -43,7 +43,7 @@ TEST_CASE("a target that is an argument: sizes change, axes repeat or not, JIT a
       CAPTURE(to_text(call.target));
       Array target(dtype, {3});
       for (Index k = 0; k < 3; ++k)
-        Scalar::of(dtype, call.target[static_cast<std::size_t>(k)]).store(static_cast<std::byte*>(target.data()) + k * static_cast<Index>(size_of(dtype)));
+        Scalar::of(dtype, call.target[static_cast<std::size_t>(k)]).store(static_cast<std::byte*>(target.data()) + k * item_bytes(dtype));
       const std::vector<Array> inputs{uniform(f32, call.data), target};
       CHECK(f(inputs)[0].shape() == call.target);
       check_call(f, inputs, 8);   // products of two exps, summed
