@@ -127,7 +127,7 @@ Lane table_lookup(const LaneTable& table, const LaneInt& index) {
       auto* padded = permute_lookup(builder, table, element, take(builder, index.value, 0, full), full);
       return {take(builder, padded, 0, lanes), builder};
     }
-    if (full == 8 && (lanes == 2 * full || lanes == 4 * full) && table.size > full) return {bytes_lookup_avx2(builder, table, index.value), builder};
+    if (bits == 32 && full == 8 && (lanes == 2 * full || lanes == 4 * full) && table.size > full) return {bytes_lookup_avx2(builder, table, index.value), builder};
     if (lanes % 2 == 0) {
       const auto half = [&](int which) {
         return table_lookup(table, LaneInt{take(builder, index.value, which * lanes / 2, lanes / 2), builder}).value;
