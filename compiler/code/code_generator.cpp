@@ -11,6 +11,7 @@
 #include <weft/error.h>
 #include <weft/text.h>
 
+#include "features.h"
 #include "llvm_options.h"
 #include "module_passes.h"
 #include "target.h"
@@ -36,6 +37,7 @@ class CodeGenerator {
     module.setTargetTriple(machine_->getTargetTriple().str());
 #endif
     run_module_passes(module, *machine_);
+    if (const Translate translate = translation()) translate(module);
     const SchedulingTurn turn(wants_spread_schedule(module));
     passes_.run(module);
     return std::exchange(bytes_, {});

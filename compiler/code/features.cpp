@@ -6,13 +6,24 @@
 namespace weft {
 namespace {
 
-std::string features_within(int lanes) {
+struct Pretense {
+  std::vector<std::string> features;
+  Translate translate = nullptr;
+};
+Pretense& pretense() {
+  static Pretense the_only;
+  return the_only;
+}
+
+std::string features_within(int lanes, const std::vector<std::string>& pretended) {
   const auto is_too_wide = [&](llvm::StringRef name) {
     const bool of_256 = name.starts_with("avx") || name.starts_with("fma") || name == "f16c" || name == "xop" || name == "vaes" || name == "vpclmulqdq" || name == "gfni";
     return (lanes < 16 && (name.starts_with("avx512") || name.starts_with("avx10") || name == "evex512")) || (lanes < 8 && of_256);
   };
   std::string text;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+  auto features = llvm::sys::getHostCPUFeatures();
+  for (const std::string& name : pretended) features[name] = true;
+  for (const auto& feature : features) {
     if (!text.empty()) text += ",";
     text += (feature.second && !is_too_wide(feature.first()) ? "+" : "-") + feature.first().str();
   }
@@ -22,9 +33,19 @@ std::string features_within(int lanes) {
 }  // namespace
 
 const std::string& host_features(int lanes) {
-  static const std::string of_4 = features_within(4), of_8 = features_within(8), all = features_within(16);
+  const auto within = [](int most) { return features_within(most, pretense().features); };
+  static const std::string of_4 = within(4), of_8 = within(8), all = within(16);
   return lanes == 4 ? of_4 : lanes == 8 ? of_8 : all;
 }
+
+void pretend(const std::vector<std::string>& features, Translate translate) { pretense() = {features, translate}; }
+
+const std::string& true_features() {
+  static const std::string all = features_within(16, {});
+  return all;
+}
+
+Translate translation() { return pretense().translate; }
 
 // Asked for every few instructions that are emitted: no copy of a text of a thousand letters.
 bool has_feature(std::string_view features, std::string_view name) {

@@ -11,7 +11,7 @@ namespace weft {
 llvm::orc::JITTargetMachineBuilder target_of_host() {
   llvm::orc::JITTargetMachineBuilder builder{llvm::Triple(llvm::sys::getProcessTriple())};
   builder.setCPU(llvm::sys::getHostCPUName().str());
-  builder.addFeatures({host_features()});
+  builder.addFeatures({true_features()});
   builder.setCodeModel(llvm::CodeModel::Small);
   builder.setRelocationModel(llvm::Reloc::PIC_);
   builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);               // Default takes 5 to 8 % more instructions to compile; loops run as fast
