@@ -119,7 +119,7 @@ std::vector<Value*> KernelEmitter::look_up(const std::vector<Value*>& bytes, con
     for (std::size_t lane = 0; lane < width; ++lane) lanes.push_back(b_.getInt1((which * (turns ? 1 : width) + lane) % count == table));
     return llvm::ConstantVector::get(lanes);
   };
-  // Of each register the bytes that are its own: the first one's, and what others have in their stead.
+  // One register of what is each one's own, which lies at different places.
   const auto gathered = [&](const std::vector<Value*>& registers, const auto& own) {
     Value* all = registers[0];
     for (std::size_t k = 1; k < count; ++k) all = b_.CreateSelect(own(k), registers[k], all);
