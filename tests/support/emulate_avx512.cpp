@@ -1,6 +1,6 @@
-// With WEFT_EMULATE=avx512 in the environment, all tests of a binary that has this are those of a processor with AVX-512, wherever they run: loops are
-// chosen and emitted for it; then each of its instructions becomes a call of what says in C++ what it does (avx512.h), and the rest is code for this
-// machine.
+// With WEFT_EMULATE=avx512f,avx512bw,.. in the environment, all tests of a binary that has this are those of a processor that has these features too:
+// loops are chosen and emitted for it; then each of its instructions becomes a call of what says in C++ what it does (avx512.h), and the rest is code
+// for this machine.
 #include "avx512.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -116,9 +117,12 @@ void translate(Module& module) {
 }
 
 [[maybe_unused]] const bool emulates = [] {
-  const char* which = std::getenv("WEFT_EMULATE");
-  if (!which || std::string_view(which) != "avx512") return false;
-  weft::pretend({"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd", "avx512vbmi", "avx512vbmi2"}, translate);
+  const char* names = std::getenv("WEFT_EMULATE");
+  if (!names || !*names) return false;
+  std::vector<std::string> features;
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, ',');) features.push_back(name);
+  weft::pretend(features, translate);
   return true;
 }();
 
