@@ -93,9 +93,14 @@ bool takes_from_anywhere(const Use& use) {
   }
 }
 
+struct ConstantUse {
+  Use* use;
+  unsigned at;                         // registers of all values of the turn before it
+};
+
 struct Place {
   Constant* constant;
-  std::vector<Use*> uses = {};
+  std::vector<ConstantUse> uses = {};
   unsigned worth = 0;                  // loads that a turn of the loop is spared
 };
 
@@ -103,9 +108,11 @@ struct Place {
 std::vector<Place> constants_of(const std::vector<BasicBlock*>& path, const VectorRegisters& registers) {
   std::vector<Place> places;
   DenseMap<const Constant*, std::size_t> place_of;
+  unsigned at = 0;
   for (BasicBlock* block : path)
     for (Instruction& instruction : *block) {
       if (isa<PHINode>(instruction)) continue;
+      at += registers.of(*instruction.getType());
       Constant* before = nullptr;
       for (Use& use : instruction.operands()) {
         auto* constant = dyn_cast<Constant>(use.get());
@@ -115,7 +122,7 @@ std::vector<Place> constants_of(const std::vector<BasicBlock*>& path, const Vect
         const auto [found, is_new] = place_of.try_emplace(constant, places.size());
         if (is_new) places.push_back({constant});
         Place& place = places[found->second];
-        place.uses.push_back(&use);
+        place.uses.push_back({&use, at});
         place.worth += before && before != constant ? 2 : 1;         // an instruction reads one operand from memory: another takes a load of its own
         before = constant;
       }
@@ -138,28 +145,36 @@ class Loader {
  public:
   explicit Loader(Function& function) : function_(function) {}
 
-  Value* load_outside(Constant* constant, BasicBlock* block) { return load(constant, block->getTerminator(), /*never_changes=*/true); }
-  Value* load_for(Constant* constant, User* user) { return load(constant, cast<Instruction>(user), /*never_changes=*/false); }
+  Value* load_outside(Constant* constant, BasicBlock* block) { return load(constant, block->getTerminator(), constants_); }
+  // Loads of the same copy are one, its register is written to the stack where it is wanted again much later: there another copy is read.
+  Value* load_for(Constant* constant, User* user, std::size_t copy) {
+    if (variables_.size() <= copy) variables_.resize(copy + 1);
+    return load(constant, cast<Instruction>(user), variables_[copy]);
+  }
 
  private:
-  Value* load(Constant* constant, Instruction* before, bool never_changes) {
+  using Globals = DenseMap<Constant*, GlobalVariable*>;
+
+  Value* load(Constant* constant, Instruction* before, Globals& globals) {
     IRBuilder<> builder(before);
     Constant* element = constant->getType()->isVectorTy() ? constant->getSplatValue() : nullptr;
     Constant* kept = element ? element : constant;
-    Value* loaded = builder.CreateAlignedLoad(kept->getType(), global(kept, never_changes), alignment(kept));
+    Value* loaded = builder.CreateAlignedLoad(kept->getType(), global(kept, globals), alignment(kept));
     return element ? builder.CreateVectorSplat(cast<VectorType>(constant->getType())->getElementCount(), loaded) : loaded;
   }
   static Align alignment(const Constant* kept) { return Align(PowerOf2Ceil(kept->getType()->getPrimitiveSizeInBits().getFixedValue() / 8)); }
-  GlobalVariable* global(Constant* kept, bool never_changes) {
-    GlobalVariable*& found = (never_changes ? constants_ : variables_)[kept];
+  GlobalVariable* global(Constant* kept, Globals& globals) {
+    GlobalVariable*& found = globals[kept];
     if (found) return found;
+    const bool never_changes = &globals == &constants_;
     found = new GlobalVariable(*function_.getParent(), kept->getType(), never_changes, GlobalValue::PrivateLinkage, kept, never_changes ? "constant" : "variable");
     found->setAlignment(alignment(kept));
     return found;
   }
 
   Function& function_;
-  DenseMap<Constant*, GlobalVariable*> constants_, variables_;
+  Globals constants_;
+  std::vector<Globals> variables_;     // by copy
 };
 
 // In front of the loop, those first that spare most loads, while there are registers.
@@ -172,7 +187,21 @@ void load_outside(const std::vector<Place>& places, BasicBlock* before, const Ve
     taken += registers.of(*place->constant->getType());
     if (taken > registers.count) break;
     Value* loaded = loader.load_outside(place->constant, before);
-    for (Use* use : place->uses) use->set(loaded);
+    for (const ConstantUse& use : place->uses) use.use->set(loaded);
+  }
+}
+
+// In the loop. Where more values than there are registers come between two uses, the second reads memory again.
+void load_inside(const std::vector<Place>& places, const VectorRegisters& registers, Loader& loader) {
+  constexpr std::size_t most_copies = 8;
+  for (const Place& place : places) {
+    std::size_t copy = 0;
+    unsigned last = place.uses.front().at;
+    for (const auto& [use, at] : place.uses) {
+      if (at - last > registers.count) copy = std::min(copy + 1, most_copies - 1);
+      last = at;
+      use->set(loader.load_for(place.constant, use->getUser(), copy));
+    }
   }
 }
 
@@ -183,8 +212,7 @@ void place(const Loop& loop, const DominatorTree& tree, const VectorRegisters& r
   const std::vector<Place> places = constants_of(path, registers);
   if (places.empty()) return;
   if (LiveValues(loop, path, registers).most() <= registers.count) return load_outside(places, before, registers, loader);
-  for (const Place& place : places)
-    for (Use* use : place.uses) use->set(loader.load_for(place.constant, use->getUser()));
+  load_inside(places, registers, loader);
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 namespace weft {
 
 // Innermost loops whose values fit in registers have their constants loaded in front of them, as many as there are registers, those first that
-// spare most loads. Others load theirs in every turn, where LLVM keeps each in a register as long as it pays. Linear in the instructions of loops.
+// spare most loads. Others load theirs in every turn, again from another place in memory where they are wanted much later: LLVM
+// makes one of loads from one place, and would write its register to the stack. Linear in the instructions of loops.
 class PlaceConstants : public llvm::PassInfoMixin<PlaceConstants> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);

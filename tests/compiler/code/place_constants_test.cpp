@@ -111,6 +111,21 @@ TEST_CASE("a loop with more values than registers reads its constants where it n
   }
 }
 
+TEST_CASE("a constant that is wanted again after more values than there are registers is another in memory: its register would go to the stack and back") {
+  for (const int values : {31, 33}) {
+    std::string body = "  %v0 = fadd <16 x float> %x, splat (float 3.0)\n  %s0 = fadd <16 x float> %v0, splat (float 3.0)\n";
+    for (int k = 1; k <= values; ++k) body += "  %v" + std::to_string(k) + " = call <16 x float> @llvm.fma.v16f32(<16 x float> %x, <16 x float> %v" + std::to_string(k - 1) + ", <16 x float> %x)\n";
+    body += "  %u = fadd <16 x float> %v" + std::to_string(values) + ", splat (float 3.0)\n  %w0 = fadd <16 x float> %u, %s0\n";
+    for (int k = 1; k <= values; ++k) body += "  %w" + std::to_string(k) + " = fadd <16 x float> %w" + std::to_string(k - 1) + ", %v" + std::to_string(k) + "\n";
+    body += "  %y = fadd <16 x float> %w" + std::to_string(values) + ", %x\n";
+    const std::string text = placed(body);
+    CAPTURE(text);
+    CHECK(occurrences(text, "private global float 3.000000e+00") == (values == 31 ? 1 : 2));
+    CHECK(occurrences(part(text, "loop:", "%v1 ="), "= load float, ptr @variable,") == 2);
+    CHECK(occurrences(part(text, "%v1 =", "outer.end:"), "= load float, ptr @variable,") == (values == 31 ? 1 : 0));
+  }
+}
+
 TEST_CASE("a loop beside another keeps its constants to itself") {
   const auto loop = [](const std::string& name, const std::string& before, const std::string& behind, const std::string& constant) {
     const auto own = [&](const std::string& value) { return "%" + name + "." + value; };
