@@ -100,4 +100,10 @@ typename V::Int sign_bit(const V& x) {
   return to_bits(x) & to_bits(x.like(-0.0));
 }
 
+// A magnitude, whose own sign bit is not set, with the sign of x: an instruction less than copysign.
+template <LaneType V>
+V with_sign_of(const V& x, const V& magnitude) {
+  return from_bits(to_bits(magnitude) | sign_bit(x));
+}
+
 }  // namespace weft::vecmath

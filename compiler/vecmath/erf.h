@@ -16,8 +16,8 @@ V even_pieces(const V& a, double width, const double (&table)[terms][16]) {
 template <LaneType V>
 V erf(const V& x) {
   const V a = abs(x);
-  if (x.bits() == 32) return copysign(even_pieces(min_raw(x.like(3.9296875), a), 0.24609375, erf_f32), x);
-  return copysign(even_pieces(min_raw(x.like(5.984375), a), 0.375, erf_f64), x);
+  if (x.bits() == 32) return with_sign_of(x, even_pieces(min_raw(x.like(3.9296875), a), 0.24609375, erf_f32));
+  return with_sign_of(x, even_pieces(min_raw(x.like(5.984375), a), 0.375, erf_f64));
 }
 
 // exp(-x^2) * (g + g_error) = (value + error) * 2^n.

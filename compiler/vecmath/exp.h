@@ -109,7 +109,7 @@ V rough_reciprocal(const V& d) {
 template <LaneType V>
 V tanh_f32(const V& x) {
   const V a = min_raw(x.like(10), abs(x));
-  return copysign(piecewise(a, to_bits(a + x.like(1)) >> 21, tanh_pieces), x);
+  return with_sign_of(x, piecewise(a, to_bits(a + x.like(1)) >> 21, tanh_pieces));
 }
 
 // tanh(x). f32 0.70 ULP, f64 1.07 ULP, all x. tanh(-0) = -0, tanh(+-inf) = +-1.
@@ -148,9 +148,9 @@ V sigmoid(const V& x) {
   // rounded sum is corrected by what the sum lost: the unit's own part is right but where the result is nearly 1. Few steps depend on r.
   const auto a = split_exp(max_raw(constant(x, -104, -746), min_raw(constant(x, 18, 38), x)));
   const int fraction = fraction_bits(x), exponent = x.bits() == 32 ? 24 : 54;
-  const V one = x.like(1), unit = constant(x, 0x1p24, 0x1p54), r = -a.r, scaled = r * unit;
+  const V one = x.like(1), unit = constant(x, 0x1p24, 0x1p54), scaled = a.r * -unit;
   const V power = from_bits((to_bits(a.shifted) << fraction) + x.int_like(int64_t{exponent_bias(x) + exponent} << fraction));
-  const V sum = power + unit, rest = fma(r * scaled, exp_tail(r), scaled), d = sum + rest;
+  const V sum = power + unit, rest = fma(-(a.r * scaled), exp_tail(-a.r), scaled), d = sum + rest;
   const V lost = ((sum - d) + rest) + (power - (sum - unit)), q = one / d;
   return fma(q, fma(-q, lost, fma(-q, d, one)), q) * power;
 }
