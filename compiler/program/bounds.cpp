@@ -47,15 +47,48 @@ class Known {
       case Op::negative: return turned(operand(0));
       case Op::add: return both(operand(0), operand(1));
       case Op::subtract: return subtracts_maximum(graph_, id) ? Bounds{false, true, false} : difference(operand(0), operand(1));
-      case Op::multiply:
-        if (graph_.operand(id, 0) == graph_.operand(id, 1) && graph_.map(id, 0) == graph_.map(id, 1)) return {true, false, false};
-        return product(operand(0), operand(1));
+      case Op::multiply: return graph_.map(id, 0) == graph_.map(id, 1) ? of_square(id, depth) : product(operand(0), operand(1));
       case Op::divide: return is_nonzero(graph_.node(graph_.operand(id, 1))) ? product(operand(0), operand(1)) : Bounds{};   // -1 / -0 is above 0
       default: return {};
     }
   }
 
  private:
+  // A value times what has a sign.
+  struct Multiple {
+    NodeId of;
+    Bounds times = {true};
+  };
+  Multiple multiple_of(NodeId id, int depth) const {
+    Multiple multiple{id};
+    for (; depth < deepest; ++depth) {
+      const Node& node = graph_.node(multiple.of);
+      if (node.kind != Kind::apply || node.mode != Mode::broadcast) break;
+      Bounds times;
+      int value = 0;
+      switch (node.op) {
+        case Op::negative: times = {false, true}; break;
+        case Op::divide: times = is_nonzero(graph_.node(graph_.operand(multiple.of, 1))) ? of(graph_.operand(multiple.of, 1), depth + 1) : Bounds{}; break;
+        case Op::multiply:
+          times = of(graph_.operand(multiple.of, 0), depth + 1);
+          value = 1;
+          if (times.nonnegative || times.nonpositive) break;
+          times = of(graph_.operand(multiple.of, 1), depth + 1);
+          value = 0;
+          break;
+        default: break;
+      }
+      const bool has_sign = times.nonnegative || times.nonpositive;
+      if (!has_sign || graph_.map(multiple.of, value) != identity_map(node.kept)) break;
+      multiple = {graph_.operand(multiple.of, value), product(multiple.times, times)};
+    }
+    return multiple;
+  }
+  // Of two operands at the same place: products of multiples of one value, as in exp(-0.5 * x * x), have the sign of what it is multiplied with.
+  Bounds of_square(NodeId id, int depth) const {
+    const Multiple a = multiple_of(graph_.operand(id, 0), depth + 1), b = multiple_of(graph_.operand(id, 1), depth + 1);
+    return a.of == b.of ? product(a.times, b.times) : product(of(graph_.operand(id, 0), depth + 1), of(graph_.operand(id, 1), depth + 1));
+  }
   static bool is_nonzero(const Node& divisor) {
     const auto* scalar = divisor.kind == Kind::constant ? std::get_if<Scalar>(&divisor.payload) : nullptr;
     return scalar && scalar->real() != 0;

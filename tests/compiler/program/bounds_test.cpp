@@ -26,6 +26,10 @@ TEST_CASE("what signs say") {
   CHECK(text_of(g, exp(-square(x) * 0.5)) == "+1");
   CHECK(text_of(g, exp(x * x / -2)) == "+1");
   CHECK(text_of(g, exp(x * y / -2)) == "+");
+  for (const Expr& gauss : {-x * x, x * -x, -(x * x), -0.5 * x * x, x * (x * -0.5), -x * x / 2, x / -2 * x, -(abs(y) * x) * x, (x * -3) * (x / 2)}) CHECK(text_of(g, exp(gauss)) == "+1");
+  for (const Expr& other : {-x * -x, 0.5 * x * x, x / y * x, x * y * x, -x * y, (x - 1) * x, x * x / y}) CHECK(text_of(g, exp(other)) == "+");
+  CHECK(text_of(g, -x * -x) == "+");
+  CHECK(text_of(g, x / g.constant(-0.0f) * x) == "");
   CHECK(text_of(g, exp2(-abs(x) - exp(y))) == "+1");
   CHECK(text_of(g, sigmoid(x)) == "+1");
   CHECK(text_of(g, -sigmoid(x)) == "-");
