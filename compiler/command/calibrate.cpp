@@ -21,6 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Index most_bytes = Index{128} << 20;         // beyond the third level of most processors
 constexpr Index row = 1024;
+constexpr Index side = 4096;                           // of squares of floats, two of which have so many bytes
+static_assert(2 * 4 * side * side == most_bytes);
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -59,6 +61,9 @@ class Meter {
     one_by_one_ = compile_one(normal, {rows}, 1, on_rows(one_by_one, after_next_row));
     to_next_ = compile_one(softmax(rows, 1), {rows}, 1, on_rows(one_by_one, next_row));
     to_after_next_ = compile_one(softmax(rows, 1), {rows}, 1, on_rows(one_by_one, after_next_row));
+    const Expr square = g_.input("square", f32, {"rows", "columns"}), turned = transpose(square) * 2.0f;
+    in_short_blocks_ = compile_one(turned, {square}, 1, in_tiles(short_tile_block));
+    in_long_blocks_ = compile_one(turned, {square}, 1, in_tiles(long_tile_block));
     writes_ = compile_one(column + line, {column, line});
     doubles_ = compile_one(x * 2.0f, {x});
     ordinary_ = compile_one(x * y + x, {x, y});
@@ -94,6 +99,11 @@ class Meter {
     const auto seconds = [&](const Function& f) { return least_seconds(f.bind({floats(0, {rows, row})}, {floats(rows * row, {rows, row})})); };
     machine.row_bytes_ahead = seconds(*to_after_next_) < 0.95 * seconds(*to_next_) ? after_next_row : next_row;
     machine.blocks_in_memory = seconds(*one_by_one_) < 0.95 * seconds(*in_blocks_) ? one_by_one : least_along_root;
+  }
+  // How large transposes go, by the same measure.
+  void transposes(Machine& machine) {
+    const Array x = floats(0, {side, side}), result = floats(side * side, {side, side});
+    machine.tile_block = least_seconds(in_long_blocks_->bind({x}, {result})) < 0.95 * least_seconds(in_short_blocks_->bind({x}, {result})) ? long_tile_block : short_tile_block;
   }
   // Of a loop with two loads and an fma, over three arrays of so many bytes together; the store is not counted anywhere.
   double vector_instruction(Index bytes) {
@@ -135,11 +145,16 @@ class Meter {
     machine.row_bytes_ahead = ahead;
     return machine;
   }
+  static Machine in_tiles(double block) {
+    Machine machine;
+    machine.tile_block = block;
+    return machine;
+  }
   Array floats(Index from, Dims shape) const { return Array::borrow(View(static_cast<float*>(memory_.get()) + from, f32, std::move(shape)), memory_); }
 
   std::shared_ptr<void> memory_;
   Graph g_;
-  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_, quotients_, fetched_, unfetched_, in_blocks_, one_by_one_, to_next_, to_after_next_;
+  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_, quotients_, fetched_, unfetched_, in_blocks_, one_by_one_, to_next_, to_after_next_, in_short_blocks_, in_long_blocks_;
 };
 
 // From the call until a worker that slept has begun: both units wait for each other, but not for ever. Three of four may be disturbed.
@@ -190,6 +205,7 @@ Machine measure_machine() {
   machine.fetch_bytes = static_cast<double>(middle);
   for (Index bytes = 2 * middle; bytes <= most_bytes && !meter.fetch(bytes); bytes *= 2) machine.fetch_bytes = static_cast<double>(bytes);
   meter.rows_in_memory(machine);
+  meter.transposes(machine);
   machine.gather = std::max(1.0, rounded(meter.gather()));
   machine.square_root = cost(meter.square_root(), 1);
   machine.quotient = cost(meter.quotient(), 1);

@@ -83,7 +83,7 @@ void KernelEmitter::emit_item(const Item& item) {
 Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Together how, Range range) {
   switch (how) {
     case Together::tiles: {
-      const int elements = tile_elements(loop, outer, past_caches()), vectors = vectors_of_blocks(loop, outer, past_caches());
+      const int elements = tile_elements(loop, outer, vectors_past_caches()), vectors = vectors_of_blocks(loop, outer, vectors_past_caches());
       return vectors > 0 ? emit_tile_blocks(loop, range, elements, vectors) : emit_tiles(loop, range, elements);
     }
     case Together::squares: return emit_rolled_tiles(loop, outer, range);
@@ -167,7 +167,7 @@ Index KernelEmitter::emit_units(const Loop& root) {
     const Outer outer = outer_of(root);
     const Together how = together(root, outer);
     rest = emit_several(root, outer, how, {begin, end});
-    several = how == Together::tiles ? tile_elements(root, outer, past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;
+    several = how == Together::tiles ? tile_elements(root, outer, vectors_past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;
   }
   for_range(rest, end, 1, "unit", [&](Value* unit) {
     unit_ = unit;

@@ -161,6 +161,8 @@ class KernelEmitter : private Accesses {
   Value* emit_blocks_of_tiles(const Loop& outer, const Loop& lanes, Range range, int elements, int steps, const EmitTile& tile);
   Value* emit_tile_blocks(const Loop& outer, Range range, int elements, int vectors);
   void emit_tile_step(const Loop& lanes, Value* index, const Masks& masks);
+  bool has_long_blocks() const;                 // of tiles past the caches
+  int vectors_past_caches() const;              // of such blocks; 0: nothing goes there
   Index open_stages(const Loop& outer, const Loop& lanes, int steps);
   void keep_in_stage(const Stage& stage, const std::vector<Value*>& rows, Value* first, Value* index);
   void empty_stage(const Stage& stage, const Loop& outer, const Loop& lanes, Value* end, int elements, Value* rows);

@@ -100,7 +100,7 @@ Value* KernelEmitter::emit_rolled_tiles(const Loop& loop, const Outer& outer, Ra
   const Index elements = program_.axis(lanes.var.axis).hint;
   int steps = interleave(lanes);
   while (steps > 1 && elements % (steps * lane_count) != 0 && elements < 8 * steps * lane_count) steps /= 2;
-  const bool in_blocks = vectors_of_blocks(loop, outer, past_caches()) > 0;
+  const bool in_blocks = vectors_of_blocks(loop, outer, vectors_past_caches()) > 0;
   estimated_ = find_estimated(lanes, steps);
   Value* rest = nullptr;
   as_copies({.tiled_by = loop.var.axis, .swept = in_blocks ? steps : 0, .rolled = true}, [&] {

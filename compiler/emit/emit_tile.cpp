@@ -70,7 +70,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     std::vector<Value*> rows;
     Value* at = nullptr;
     std::optional<LaterTile> later;
-    if (!copies_.thin && program_.buffer(load->buffer).place != Place::row) later = later_tile(*load, access, step, width, lanes);
+    if (!copies_.thin && !(copies_.swept > 0 && has_long_blocks()) && program_.buffer(load->buffer).place != Place::row) later = later_tile(*load, access, step, width, lanes);
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
       rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));

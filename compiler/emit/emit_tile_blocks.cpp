@@ -1,6 +1,6 @@
 // Large transposes. Tile after tile along the vector loop, each line of a tile would lie on a page of its own. So several tiles of the outer loop go
 // together, some vectors at a time: neighbouring lines are read one after the other, and what is written is rows of whole lines.
-// Measured on 2 * x^T of 4096^2 floats past the caches: .48 ns an element without, .26 with blocks of 64, .28 and .32 of 128 and 256 (Zen 5).
+// Measured on 2 * x^T of 4096^2 floats past the caches: .48 ns an element without, .26 with blocks of 64 (Zen 5); machine.h says where they are longer.
 //
 // Where the rows of a result are a power of two apart, sixteen of its lines are of one set of the first level. Such results are gathered in
 // scratch, whose rows are not, and then written one row after the other.
@@ -15,7 +15,7 @@ namespace weft {
 using llvm::Value;
 
 namespace {
-constexpr Index block = 64;             // elements of the outer loop
+constexpr auto block = static_cast<Index>(short_tile_block);     // elements of the outer loop
 constexpr Index staged_bytes = 512;     // the same of such results, in bytes of the widest
 }
 
@@ -61,8 +61,13 @@ void KernelEmitter::emit_tile_step(const Loop& lanes, Value* index, const Masks&
   around_lanes([&] { emit_lane_body(lanes, index, 1, masks); });
 }
 
+// Squares, of long bodies, fetch meanwhile wherever they are.
+bool KernelEmitter::has_long_blocks() const { return past_caches() && !copies_.rolled && machine_.tile_block > short_tile_block; }
+int KernelEmitter::vectors_past_caches() const { return !past_caches() ? 0 : has_long_blocks() ? 2 : 1; }
+
 // Returns how many elements of the outer loop a block has. No stages where results go past the caches: their lines are in no set.
 Index KernelEmitter::open_stages(const Loop& outer, const Loop& lanes, int steps) {
+  if (has_long_blocks()) return static_cast<Index>(machine_.tile_block) / lane_count * lane_count;
   if (past_caches() || !stages_results(outer, lanes, machine_.first_level_ways)) return block;
   Index widest = 1;
   for (const Item& item : lanes.body) {

@@ -71,9 +71,9 @@ class LoopChoices {
   // or conditions, and lie along it.
   int vectors_in_register(const Loop& loop) const;
   int vectors_of_unit(const Loop& loop) const;
-  int tile_elements(const Loop& loop, const Outer& outer, bool past_caches) const;         // of the outer loop
-  // Tiles go in blocks, so many vectors of the vector loop at a time; 0: they do not.
-  int vectors_of_blocks(const Loop& loop, const Outer& outer, bool past_caches) const;
+  int tile_elements(const Loop& loop, const Outer& outer, int past_caches) const;          // of the outer loop
+  // Tiles go in blocks, so many vectors of the vector loop at a time; 0: they do not. past_caches: the same of what goes there.
+  int vectors_of_blocks(const Loop& loop, const Outer& outer, int past_caches) const;
   // Whether the results of such blocks are better gathered elsewhere and written row by row: too many lines of a tile are of one set of a cache.
   bool stages_results(const Loop& loop, const Loop& lanes, double first_level_ways) const;
   // Whether what lies across is better transposed before the loops, for the same reason: they write rows side by side.

@@ -23,7 +23,7 @@ bool LoopChoices::is_rolled_tile(const Loop& loop, const Outer& outer) const {
   return outer.pure && !outer.scans && !outer.scalars && !outer.folds_lanes && !outer.folds_others;
 }
 
-int LoopChoices::tile_elements(const Loop& loop, const Outer& outer, bool past_caches) const {
+int LoopChoices::tile_elements(const Loop& loop, const Outer& outer, int past_caches) const {
   if (outer.weight > tiled_body) return lane_count / 2;
   std::size_t widest = 1;
   for (const Loop* lanes : outer.loops) widest = std::max(widest, widest_of(*lanes));
@@ -35,7 +35,7 @@ int LoopChoices::tile_elements(const Loop& loop, const Outer& outer, bool past_c
 
 // Results that lie across, since each of their lines is another row's; of others, what goes past the caches and is long in both directions: a
 // line of each step lies on a page of its own, of more pages than address caches hold.
-int LoopChoices::vectors_of_blocks(const Loop& loop, const Outer& outer, bool past_caches) const {
+int LoopChoices::vectors_of_blocks(const Loop& loop, const Outer& outer, int past_caches) const {
   if (outer.scans || outer.folds_lanes || outer.folds_outer || outer.folds_others || outer.rows || outer.loops.size() != 1) return 0;
   const Loop& lanes = *outer.loops[0];
   const auto shorter = std::min(program_.axis(loop.var.axis).hint, program_.axis(lanes.var.axis).hint);
@@ -48,7 +48,7 @@ int LoopChoices::vectors_of_blocks(const Loop& loop, const Outer& outer, bool pa
     if (program_.per_root(loop.var.axis) > 1 && crowds_a_set(store.buffer, store.at, lanes.var.axis, 4 * lane_count, 8)) return 1;
     return shorter >= shortest_in_blocks ? 4 : 0;
   }
-  return past_caches && shorter >= 512 ? 1 : 0;
+  return shorter >= 512 ? past_caches : 0;
 }
 
 // By the extents of the call that compiles; 0: nothing runs along it.

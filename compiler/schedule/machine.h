@@ -39,6 +39,11 @@ double usual_blocks_in_memory();
 // and .29, but divided by their lengths .17 and .27 (Zen 4).
 inline constexpr double next_row = 1, after_next_row = 8192;
 double usual_row_bytes_ahead();
+// Large transposes past the caches, in blocks of tiles: how many elements of the outer loop a block has. Short blocks fetch lines of the next, long ones
+// leave that to the processor and take two vectors at a time. 2 x^T of 4096^2 floats, ns an element: .26 in blocks of 64, .28 and .32 of 128 and
+// 256 (Zen 5); x^T + y 1.2 and .92, 2 x^T .73 and .56 in short and long ones (Zen 3).
+inline constexpr double short_tile_block = 64, long_tile_block = 512;
+double usual_tile_block();
 
 // Costs in vector instructions of a loop that stays in the first level, memory for each 64 bytes. An array lies in the second level if a
 // quarter of that holds it: others need room too.
@@ -57,6 +62,7 @@ struct Machine {
   double fetch_bytes = usual_fetch_bytes();            // folds of more bytes fetch ahead of their reading
   double blocks_in_memory = usual_blocks_in_memory();  // such a part of rows in memory
   double row_bytes_ahead = usual_row_bytes_ahead();    // of rows in memory
+  double tile_block = usual_tile_block();              // of transposes past the caches
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 

@@ -1,5 +1,6 @@
 // Large transposes go in blocks of tiles, with the same elements as small ones.
 #include "bits.h"
+#include "function/compile_for.h"
 
 using namespace weft;
 
@@ -27,6 +28,27 @@ TEST_CASE("large transposes have the bits of the interpreter, whatever is left o
           same_bits(*f, {uneven(dtype, {n, m}), near_one(dtype, {m, n}), near_one(dtype, {m}), uneven(dtype, {n})});
     }
   }
+}
+
+TEST_CASE("transposes past the caches have the same bits in short and in long blocks; long ones leave fetching to the processor") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"m", "n"});
+  for (const double block : {short_tile_block, long_tile_block})
+    for (const int threads : {1, 2}) {
+      CAPTURE(block);
+      Machine machine;
+      machine.tile_block = block;
+      const Options options{.threads = threads, .cache_bytes = 1, .verify = true};
+      const Function moved = compile_for(machine, {transpose(x) * 2}, {x, y}, options), added = compile_for(machine, {transpose(x) + y}, {x, y}, options);
+      const auto check = [&](Index n, Index m) {
+        for (const Function* f : {&moved, &added}) same_bits(*f, {uneven(f32, {n, m}), near_one(f32, {m, n})});
+      };
+      check(1024, 1024);
+      CHECK(in_blocks(moved));
+      CHECK((moved.llvm().find("call void @llvm.prefetch") != std::string::npos) == (block == short_tile_block));
+      CHECK(added.llvm().find("call void @llvm.prefetch") != std::string::npos);      // what lies beside
+      for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{600, 800}, {523, 1100}, {1100, 523}, {40, 2000}, {2000, 40}}) check(n, m);
+    }
 }
 
 TEST_CASE("blocks are for results past the caches, and those that are written across") {
