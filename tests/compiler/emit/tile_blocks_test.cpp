@@ -45,6 +45,7 @@ TEST_CASE("transposes past the caches have the same bits in short and in long bl
       };
       check(1024, 1024);
       CHECK(in_blocks(moved));
+      for (const Function* f : {&moved, &added}) CHECK(f->report().find("results are stored past the caches") != std::string::npos);
       CHECK((moved.llvm().find("call void @llvm.prefetch") != std::string::npos) == (block == short_tile_block));
       CHECK(added.llvm().find("call void @llvm.prefetch") != std::string::npos);      // what lies beside
       for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{{600, 800}, {523, 1100}, {1100, 523}, {40, 2000}, {2000, 40}}) check(n, m);
