@@ -55,6 +55,8 @@ bool has_feature(std::string_view features, std::string_view name) {
   return false;
 }
 
+std::size_t register_bytes(std::string_view features) { return has_feature(features, "+avx512f") ? 64 : has_feature(features, "+avx2") ? 32 : 16; }
+
 bool masks_by_branches(const std::string& features, DType dtype) { return !has_feature(features, size_of(dtype) < 4 ? "+avx512bw" : "+avx"); }
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 // What this processor can do, in LLVM's words.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@ const std::string& true_features();
 Translate translation();                   // null if nothing is pretended
 
 bool has_feature(std::string_view features, std::string_view name);        // whole names: "+avx512vbmi" is not in "+avx512vbmi2"
+std::size_t register_bytes(std::string_view features);                     // of the widest vector registers
 // Whether LLVM makes a branch for every lane of a masked load or store.
 bool masks_by_branches(const std::string& features, DType dtype);
 

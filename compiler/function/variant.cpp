@@ -97,7 +97,8 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   int instructions = 0, with_loops = 0;
   for (const Program& program : programs) instructions += instructions_of(program.root), with_loops += code_of(program.root);
   variant->code_options.calls = instructions > functions_inline;
-  variant->code_options.code_per_piece = code_per_piece(with_loops, parts_worth_threads(static_cast<std::size_t>(with_loops), hardware_threads()));
+  const auto registers = lane_count * size_of(f32) / register_bytes(host_features(options.lanes));     // of a vector of floats, each of which takes instructions of its own
+  variant->code_options.code_per_piece = code_per_piece(with_loops, parts_worth_threads(registers * static_cast<std::size_t>(with_loops), hardware_threads()));
   variant->seconds.lower = watch.lap();
   OwnedModule code = emit_code(programs, variant->classes, plan, variant->code_options);
   if (options.verify) verify(*code.module);

@@ -31,9 +31,7 @@ bool is_extreme(const Fold& fold) {
 
 bool LoopChoices::has_feature(std::string_view name) const { return weft::has_feature(features_, name); }
 
-std::size_t LoopChoices::register_bytes() const {
-  return has_feature("+avx512f") ? 64 : has_feature("+avx2") ? 32 : 16;
-}
+std::size_t LoopChoices::register_bytes() const { return weft::register_bytes(features_); }
 
 // Whether there are instructions that take elements from anywhere, or put them there, and are worth it: those of AVX2 that gather are not.
 bool LoopChoices::scatters(DType dtype) const { return size_of(dtype) >= 4 && has_feature("+avx512f"); }

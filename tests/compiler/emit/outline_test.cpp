@@ -87,6 +87,21 @@ TEST_CASE("units of rows are cut for several threads to generate their code") {
   }
 }
 
+// Prices of options: two loops over the same elements. Where registers hold half a vector, or less, that is twice the instructions.
+TEST_CASE("the loops of a long body are cut for several threads where vectors take several registers") {
+  Graph g;
+  const Expr s = g.input("s", f32, {"n"}), k = g.input("k", f32, {"n"}), t = g.input("t", f32, {"n"}), v = g.input("v", f32, {"n"});
+  const Expr root = v * sqrt(t), d = (log(s / k) + (0.02f + 0.5f * v * v) * t) / root;
+  const auto below = [](const Expr& x) { return 0.5f * (1.0f + erf(x * 0.70710678f)); };
+  const Function f = compile({s * below(d) - k * exp(-0.02f * t) * below(d - root)}, {s, k, t, v}, {.threads = 1, .lanes = 8, .verify = true});
+  for (const Index length : {2048, 2051, 7}) {
+    std::vector<Array> arguments;
+    for (int seed = 1; seed <= 4; ++seed) arguments.push_back(uniform(f32, {length}, seed));
+    check_compiled(f, arguments);
+    if (length == 2048) CHECK(pieces_of(f).functions == (hardware_threads() > 1 ? 1 : 0));
+  }
+}
+
 // In a loop over j: a loop over k of fourteen loops and a chain of as many beside it. The inner pieces add to sums over j and k,
 // whose rows they get from the outer ones, and scalars of one piece are read in the next.
 TEST_CASE("pieces within pieces share folds with rows in scratch and hand on scalars") {
