@@ -54,6 +54,7 @@ class KernelEmitter : private Accesses {
   bool has_many_turns(const Loop& loop, Index stride) const;
   void emit_part_of_vector(const Loop& loop, Range range);
   void emit_whole_then_rest(const Loop& loop, Range range, int steps);
+  void emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole);
   Value* emit_single_vectors(const Loop& loop, Range range);
   void load_repeated(const Loop& loop, Value* begin, int steps);
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
@@ -206,6 +207,10 @@ class KernelEmitter : private Accesses {
   Value* look_up_in_memory(const ByteFunction& function, Value* memory, Range range);
   Value* look_up_range(const Loop& loop, const ByteFunction& function, Value* memory, Value* table_differences, Range range);
   Value* emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range);
+  bool makes_tables_of_loop(const Loop& loop, const ByteFunction& function) const;
+  void emit_tables_and_rest(const Loop& loop, const ByteFunction& function, Range range);
+  Value* element_in_all_lanes(const Item& item, const Load& load, Value* which);
+  Value* pays_for_tables(const ByteFunction& function, Range range);
 
   // emit_early_table.cpp
   struct EarlyTables {

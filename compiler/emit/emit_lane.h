@@ -25,6 +25,7 @@ struct LaneAccess {
   unsigned next_steps = ~0u;            // in which of the vectors side by side
   bool next_is_near = false;            // into the first-level cache
   Index period = 0;                     // > 0: of so many elements, over and over
+  llvm::Value *alone = nullptr, *one = nullptr;            // of these, where the first holds, one of them in all lanes
   Index each = 1;                       // > 1: each of its elements for so many of the loop
   bool beside = false;                  // and these are neighbours in memory
   StrideClass lane = StrideClass::unit;

@@ -238,6 +238,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   if (runs_in_parts(loop)) return emit_parts(loop, range);
   const auto bytes = jam_.empty() ? byte_function(loop) : std::nullopt;
   note_code(loop, steps, bytes.has_value());
+  if (bytes && makes_tables_of_loop(loop, *bytes)) return emit_tables_and_rest(loop, *bytes, range);
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
   Value* rest = range.begin;
   const bool exact = !bytes && (!runs_in_leaves(loop) || fold_leaf % stride == 0) && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
@@ -258,13 +259,20 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     if (steps > 1 && loop.weight <= small_body && (register_bytes() < 64 || !jam_.empty())) rest = emit_single_vectors(loop, {rest, range.end});
   }
   if (once && masks) return emit_whole_then_rest(loop, range, steps);
-  const int last_steps = once ? steps : 1;
-  const bool whole_vectors = !once && !bytes && relies_on_whole(loop.var.axis, lane_count);
-  for_range(rest, range.end, last_steps * lane_count, "rest", [&](Value* index) {
-    if (whole_vectors) return emit_lane_body(loop, index, 1, {});
-    part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(last_steps * lane_count));
-    emit_lane_body(loop, index, last_steps, first_lanes(part_, last_steps));
+  if (!once && !bytes && relies_on_whole(loop.var.axis, lane_count))
+    for_range(rest, range.end, lane_count, "rest", [&](Value* index) { emit_lane_body(loop, index, 1, {}); });
+  else
+    emit_rest(loop, {rest, range.end}, once ? steps : 1, once);
+}
+
+// Every step may be the last one, of fewer elements.
+void KernelEmitter::emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole) {
+  for_range(range.begin, range.end, steps * lane_count, "rest", [&](Value* index) {
+    mostly_whole_ = mostly_whole;
+    part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(steps * lane_count));
+    emit_lane_body(loop, index, steps, first_lanes(part_, steps));
     part_ = nullptr;
+    mostly_whole_ = false;
   });
 }
 

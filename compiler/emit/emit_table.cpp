@@ -1,6 +1,10 @@
 // Functions of one byte, such as the tone curve of an image: the 256 results are made once, by the loop's own instructions, and then
 // looked up: in registers, sixty-four or thirty-two at a time, or one by one in memory on processors that cannot. With operands that repeat
 // there is a table for each of their elements.
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "emit_kernel.h"
@@ -15,6 +19,14 @@ constexpr int sixteenth = table_entries / 16;
 constexpr Index in_memory = 8;          // lookups in memory of one iteration, for each table
 }  // namespace
 
+// An element of an operand that repeats.
+Value* KernelEmitter::element_in_all_lanes(const Item& item, const Load& load, Value* which) {
+  const DType dtype = program_.buffer(load.buffer).dtype;
+  const LaneAccess& access = accesses_.at(&item);
+  Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(which, access.lane_stride));
+  return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(memory_type(context_, dtype, 1), at, llvm::Align(size_of(dtype)))), dtype);
+}
+
 // The loop's results for all bytes, with element `phase` of the operands that repeat.
 void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, Value* table, Value* phase) {
   for_range(number(0), number(table_entries), lane_count, "entries", [&](Value* entry) {
@@ -25,9 +37,8 @@ void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, V
         if (&item == function.load) {
           lanes = b_.CreateTrunc(b_.CreateAdd(b_.CreateVectorSplat(lane_count, entry), lane_numbers(64)), memory_type(context_, dtype, lane_count));
         } else {
-          const LaneAccess& access = accesses_.at(&item);
-          Value* at = b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(phase, access.lane_stride));
-          lanes = b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(memory_type(context_, dtype, 1), at, llvm::Align(size_of(dtype))));
+          packs_[static_cast<std::size_t>(load->result)] = {element_in_all_lanes(item, *load, phase)};
+          continue;
         }
         packs_[static_cast<std::size_t>(load->result)] = {from_memory(lanes, dtype)};
       } else if (auto* compute = std::get_if<Compute>(&item)) {
@@ -183,6 +194,47 @@ Value* KernelEmitter::look_up_range(const Loop& loop, const ByteFunction& functi
   return look_up_in_memory(function, memory, range);
 }
 
+Value* KernelEmitter::pays_for_tables(const ByteFunction& function, Range range) {
+  return b_.CreateICmpSGE(b_.CreateSub(range.end, range.begin), number(2 * table_entries * function.tables));
+}
+
+// Whether one code makes the tables and what is left over, from neighbours in memory to neighbours.
+bool KernelEmitter::makes_tables_of_loop(const Loop& loop, const ByteFunction& function) const {
+  const LaneAccess &from = accesses_.at(function.load), &to = accesses_.at(function.store);
+  return !early_tables(loop) && from.lane == StrideClass::unit && to.lane == StrideClass::unit && !from.cells && !to.cells;
+}
+
+// The loop once for each table, from all bytes, with which most of the range is looked up then, and once from what is left to its results. A body that
+// is worth a table is long: generating code for it is most of a first call.
+void KernelEmitter::emit_tables_and_rest(const Loop& loop, const ByteFunction& function, Range range) {
+  std::vector<std::uint8_t> every(table_entries);
+  std::iota(every.begin(), every.end(), std::uint8_t{0});
+  llvm::Constant* content = llvm::ConstantDataArray::get(context_, every);
+  auto* bytes = new llvm::GlobalVariable(module_, content->getType(), /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage, content, "bytes");
+  auto* memory = stack_cell(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<std::uint64_t>(table_entries * function.tables)), "tables");
+  auto* left = stack_cell(b_.getInt64Ty(), "left");
+  b_.CreateStore(range.begin, left);
+  Value *pays = pays_for_tables(function, range), *tables = number(function.tables);
+  const auto arrays = accesses_;
+  for_range(b_.CreateSelect(pays, number(0), tables), number(function.tables + 1), 1, "pass", [&](Value* pass) {
+    Value* is_table = b_.CreateICmpSLT(pass, tables);
+    accesses_.at(function.load).base = b_.CreateSelect(is_table, bytes, arrays.at(function.load).base);
+    accesses_.at(function.store).base = b_.CreateSelect(is_table, b_.CreateGEP(b_.getInt8Ty(), memory, b_.CreateMul(pass, number(table_entries))), arrays.at(function.store).base);
+    for (const Item& item : loop.body) {
+      auto* load = std::get_if<Load>(&item);
+      if (!load || &item == function.load) continue;
+      accesses_.at(&item).alone = is_table;
+      accesses_.at(&item).one = element_in_all_lanes(item, *load, b_.CreateURem(b_.CreateAdd(range.begin, pass), tables));
+    }
+    Value* begin = b_.CreateSelect(is_table, number(0), b_.CreateLoad(b_.getInt64Ty(), left));
+    emit_rest(loop, {begin, b_.CreateSelect(is_table, number(table_entries), range.end)}, 1, true);
+    accesses_ = arrays;
+    if_then(b_.CreateICmpEQ(pass, number(function.tables - 1)), "lookups", [&] {
+      b_.CreateStore(look_up_range(loop, function, memory, make_differences(function, memory, function.tables), range), left);
+    });
+  });
+}
+
 // Where there are tables, or the range is long enough to pay for them, runs all of it but a rest. Returns where that begins.
 Value* KernelEmitter::emit_table_lookups(const Loop& loop, const ByteFunction& function, Range range) {
   auto* rest = stack_cell(b_.getInt64Ty(), "rest");
@@ -195,7 +247,7 @@ Value* KernelEmitter::emit_table_lookups(const Loop& loop, const ByteFunction& f
     });
     return b_.CreateLoad(b_.getInt64Ty(), rest);
   }
-  if_then(b_.CreateICmpSGE(b_.CreateSub(range.end, range.begin), number(2 * table_entries * function.tables)), "tables", [&] {
+  if_then(pays_for_tables(function, range), "tables", [&] {
     auto* memory = stack_cell(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<std::uint64_t>(table_entries * function.tables)), "tables");
     for_range(number(0), number(function.tables), 1, "table", [&](Value* table) {
       Value* phase = b_.CreateURem(b_.CreateAdd(range.begin, table), number(function.tables));

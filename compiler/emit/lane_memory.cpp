@@ -65,7 +65,14 @@ Value* LaneMemory::lane_load(const LaneAccess& access, DType dtype, Value* index
   if (access.cells) return b_.CreateLoad(register_type(context_, dtype, lane_count), held_cell(access, index, step));
   if (access.own) mask = nullptr;
   const llvm::Align align(size_of(dtype));
-  if (access.period > 0) return repeated_load(access, dtype, b_.CreateAdd(index, number(step * lane_count)));
+  if (access.period > 0) {
+    const auto load = [&] { return repeated_load(access, dtype, b_.CreateAdd(index, number(step * lane_count))); };
+    if (!access.alone) return load();
+    auto* cell = stack_cell(access.one->getType(), "operand");
+    b_.CreateStore(access.one, cell);
+    if_then(b_.CreateNot(access.alone), "repeats", [&] { b_.CreateStore(load(), cell); });
+    return b_.CreateLoad(cell->getAllocatedType(), cell);
+  }
   if (access.lane == StrideClass::zero) return from_memory(b_.CreateVectorSplat(lane_count, b_.CreateAlignedLoad(memory_type(context_, dtype, 1), access.base, align)), dtype);
   llvm::Type* type = memory_type(context_, dtype, lane_count);
   if (is_known(access.lane) && (!mask || (lies_by_steps(access) && !masks_by_branches(dtype)))) {

@@ -52,6 +52,14 @@ Masks VectorMemory::first_lanes(Value* count, int steps) {
   return masks;
 }
 
+// Either of two, where most vectors are whole; else the second, whatever it is.
+void VectorMemory::if_whole(Value* mask, const std::function<void()>& whole, const std::function<void()>& part) {
+  if (!mostly_whole_) return part();
+  Value* is_whole = b_.CreateICmpEQ(lanes_set(mask), number(lane_count));
+  if_then(is_whole, "whole", whole);
+  if_then(b_.CreateNot(is_whole), "part", part);
+}
+
 // As many elements as the mask has lanes: the first ones in memory, or the last if lanes run backwards.
 void VectorMemory::move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards) {
   const llvm::Align align(size_of(dtype));
@@ -63,10 +71,14 @@ void VectorMemory::move_part(Value* to, Value* from, DType dtype, Value* mask, b
 Value* VectorMemory::load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards) {
   Value* none = llvm::Constant::getNullValue(type);
   if (!masks_by_branches(target_features_, dtype)) return b_.CreateMaskedLoad(type, at, llvm::Align(size_of(dtype)), backwards ? reverse(mask) : mask, none);
-  auto* cell = stack_cell(type, "part");
-  b_.CreateStore(none, cell);
-  move_part(cell, at, dtype, mask, backwards);
-  return b_.CreateLoad(type, cell);
+  auto *cell = stack_cell(type, "part"), *loaded = stack_cell(type, "loaded");
+  const auto whole = [&] { b_.CreateStore(b_.CreateAlignedLoad(type, at, llvm::Align(size_of(dtype))), loaded); };
+  if_whole(mask, whole, [&] {
+    b_.CreateStore(none, cell);
+    move_part(cell, at, dtype, mask, backwards);
+    b_.CreateStore(b_.CreateLoad(type, cell), loaded);
+  });
+  return b_.CreateLoad(type, loaded);
 }
 
 // Lanes that are known, one after the other, are stored as what they are: of a mask with one lane LLVM 22 makes a store of four bytes, if
@@ -89,8 +101,10 @@ void VectorMemory::store_part(Value* value, Value* at, DType dtype, Value* mask,
     return;
   }
   auto* cell = stack_cell(value->getType(), "part");
-  b_.CreateStore(value, cell);
-  move_part(at, cell, dtype, mask, backwards);
+  if_whole(mask, [&] { b_.CreateAlignedStore(value, at, align); }, [&] {
+    b_.CreateStore(value, cell);
+    move_part(at, cell, dtype, mask, backwards);
+  });
 }
 
 // Elements side by side, with room for as many more as make a power of two: types in between take LLVM many instructions.

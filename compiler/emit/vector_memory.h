@@ -1,6 +1,7 @@
 // Vectors to and from memory, whatever they are for: whole and in part, with known steps between their elements, of rows without gaps.
 // Values in registers and in memory differ in type: bool, f16, bf16 (emit_op.h).
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "code_builder.h"
@@ -22,6 +23,7 @@ class VectorMemory : protected CodeBuilder {
   Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
   void store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards);
   void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
+  void if_whole(Value* mask, const std::function<void()>& whole, const std::function<void()>& part);
   Value* load_run(DType dtype, Value* at, int count);
   void store_past_caches(Value* value, Value* at);
   void fetch_lines(Value* at, Value* distance, Index bytes, bool near, bool to_write = false);
@@ -36,6 +38,8 @@ class VectorMemory : protected CodeBuilder {
   void store_vectors(const std::vector<Value*>& vectors, Value* first, DType dtype, bool past_caches);       // one after the other
   Value* load_each(DType dtype, Value* at, Value* stride, Value* mask);
   void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);
+
+  bool mostly_whole_ = false;                   // vectors with masks have all lanes but at the end
 
  private:
   bool picks_from_registers(DType dtype) const;
