@@ -19,7 +19,7 @@ TEST_CASE("the body of a function of bytes is emitted once, for its tables and f
           const Array pixels = counted_by(dtype, {n, channels}, [&](Index k) { return static_cast<double>(k * 37 % 251) - (dtype == DType::i8 ? 125 : 0); });
           const Array gains = counted_by(f32, {channels}, [](Index k) { return 100 + 20 * static_cast<double>(k); });
           same_bits(f, {pixels, gains});
-          if (n == 2000) CHECK(occurrences(f.llvm(), "call <16 x float> @llvm.floor.v16f32") == 1);
+          if (n == 2000 && channels <= 4) CHECK(occurrences(f.llvm(), "call <16 x float> @llvm.floor.v16f32") == 1);
         }
       }
     }
