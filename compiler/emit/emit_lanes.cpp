@@ -267,13 +267,13 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
 
 // Every step may be the last one, of fewer elements.
 void KernelEmitter::emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole) {
+  mostly_whole_ = mostly_whole;
   for_range(range.begin, range.end, steps * lane_count, "rest", [&](Value* index) {
-    mostly_whole_ = mostly_whole;
     part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(steps * lane_count));
     emit_lane_body(loop, index, steps, first_lanes(part_, steps));
     part_ = nullptr;
-    mostly_whole_ = false;
   });
+  mostly_whole_ = false;
 }
 
 // A body that is emitted once, run for all whole steps with masks of all lanes and once more for the rest: masks do not change within

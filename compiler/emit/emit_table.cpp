@@ -33,14 +33,8 @@ void KernelEmitter::fill_table(const Loop& loop, const ByteFunction& function, V
     for (const Item& item : loop.body) {
       if (auto* load = std::get_if<Load>(&item)) {
         const DType dtype = program_.buffer(load->buffer).dtype;
-        Value* lanes = nullptr;
-        if (&item == function.load) {
-          lanes = b_.CreateTrunc(b_.CreateAdd(b_.CreateVectorSplat(lane_count, entry), lane_numbers(64)), memory_type(context_, dtype, lane_count));
-        } else {
-          packs_[static_cast<std::size_t>(load->result)] = {element_in_all_lanes(item, *load, phase)};
-          continue;
-        }
-        packs_[static_cast<std::size_t>(load->result)] = {from_memory(lanes, dtype)};
+        const auto bytes = [&] { return b_.CreateTrunc(b_.CreateAdd(b_.CreateVectorSplat(lane_count, entry), lane_numbers(64)), memory_type(context_, dtype, lane_count)); };
+        packs_[static_cast<std::size_t>(load->result)] = {&item == function.load ? from_memory(bytes(), dtype) : element_in_all_lanes(item, *load, phase)};
       } else if (auto* compute = std::get_if<Compute>(&item)) {
         packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(loop, *compute, 1);
       } else {

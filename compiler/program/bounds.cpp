@@ -4,7 +4,6 @@
 #include <cmath>
 #include <variant>
 
-
 namespace weft {
 namespace {
 
@@ -54,41 +53,40 @@ class Known {
   }
 
  private:
-  // A value times what has a sign.
+  // A value times what is seen to have a sign.
   struct Multiple {
     NodeId of;
     Bounds times = {true};
   };
-  Multiple multiple_of(NodeId id, int depth) const {
+  Multiple multiple_of(NodeId id) const {
+    constexpr int most_factors = 3;
     Multiple multiple{id};
-    for (; depth < deepest; ++depth) {
+    for (int k = 0; k < most_factors; ++k) {
       const Node& node = graph_.node(multiple.of);
       if (node.kind != Kind::apply || node.mode != Mode::broadcast) break;
-      Bounds times;
+      const auto seen = [&](int operand) { return of(graph_.operand(multiple.of, operand), deepest - 1); };
       int value = 0;
-      switch (node.op) {
-        case Op::negative: times = {false, true}; break;
-        case Op::divide: times = is_nonzero(graph_.node(graph_.operand(multiple.of, 1))) ? of(graph_.operand(multiple.of, 1), depth + 1) : Bounds{}; break;
-        case Op::multiply:
-          times = of(graph_.operand(multiple.of, 0), depth + 1);
-          value = 1;
-          if (times.nonnegative || times.nonpositive) break;
-          times = of(graph_.operand(multiple.of, 1), depth + 1);
-          value = 0;
-          break;
-        default: break;
+      Bounds times;
+      if (node.op == Op::negative) times = {false, true};
+      if (node.op == Op::divide && is_nonzero(graph_.node(graph_.operand(multiple.of, 1)))) times = seen(1);
+      if (node.op == Op::multiply) {
+        value = has_sign(seen(0)) ? 1 : 0;
+        times = seen(1 - value);
       }
-      const bool has_sign = times.nonnegative || times.nonpositive;
-      if (!has_sign || graph_.map(multiple.of, value) != identity_map(node.kept)) break;
+      if (!has_sign(times) || graph_.map(multiple.of, value) != identity_map(node.kept)) break;
       multiple = {graph_.operand(multiple.of, value), product(multiple.times, times)};
     }
     return multiple;
   }
   // Of two operands at the same place: products of multiples of one value, as in exp(-0.5 * x * x), have the sign of what it is multiplied with.
   Bounds of_square(NodeId id, int depth) const {
-    const Multiple a = multiple_of(graph_.operand(id, 0), depth + 1), b = multiple_of(graph_.operand(id, 1), depth + 1);
-    return a.of == b.of ? product(a.times, b.times) : product(of(graph_.operand(id, 0), depth + 1), of(graph_.operand(id, 1), depth + 1));
+    constexpr int deepest_square = 2;
+    const NodeId left = graph_.operand(id, 0), right = graph_.operand(id, 1);
+    if (depth <= deepest_square)
+      if (const Multiple a = multiple_of(left), b = multiple_of(right); a.of == b.of) return product(a.times, b.times);
+    return left == right ? Bounds{true} : product(of(left, depth + 1), of(right, depth + 1));
   }
+  static bool has_sign(const Bounds& bounds) { return bounds.nonnegative || bounds.nonpositive; }
   static bool is_nonzero(const Node& divisor) {
     const auto* scalar = divisor.kind == Kind::constant ? std::get_if<Scalar>(&divisor.payload) : nullptr;
     return scalar && scalar->real() != 0;
