@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <random>
 #include <string>
@@ -53,6 +54,28 @@ TEST_CASE("vector functions keep their promised error on a sample of f64 values 
     }
     CAPTURE(at);
     CHECK(worst <= c.limit64 + 0.01);  // the reference itself is not exact
+  }
+}
+
+TEST_CASE("tables of floats have as few bits as their lookups count on, and points that leave less than the value there") {
+  const auto bits_of = [](const double (&row)[16]) {
+    std::uint32_t used = 0;
+    for (const double number : row) {
+      CHECK(static_cast<double>(static_cast<float>(number)) == number);
+      used |= std::bit_cast<std::uint32_t>(static_cast<float>(number));
+    }
+    return 32 - std::countr_zero(used);
+  };
+  for (const int row : {0, 5, 6, 7}) {
+    CAPTURE(row);
+    CHECK(bits_of(vecmath::erf_f32[row]) <= 16);
+    CHECK(bits_of(vecmath::tanh_pieces[row]) <= 16);
+  }
+  CHECK(bits_of(vecmath::erf_f32[4]) <= 24);
+  for (int k = 1; k < 16; ++k) CHECK(0.24609375 * (k + 1) - vecmath::erf_f32[0][k] < vecmath::erf_f32[1][k]);
+  for (int k = 13; k < 26; ++k) {      // intervals of tanh: quarters of the powers of two of x + 1, up to 10
+    const double end = std::min(10.0, std::ldexp(1 + (k % 4 + 1) / 4.0, (k - 12) / 4) - 1);
+    CHECK(end - vecmath::tanh_pieces[0][k % 16] < vecmath::tanh_pieces[1][k % 16]);
   }
 }
 
