@@ -74,6 +74,8 @@ Lane select(const LaneMask& m, const Lane& a, const Lane& b);
 LaneInt to_bits(const Lane& a);
 Lane from_bits(const LaneInt& i);
 Lane table_lookup(const LaneTable& table, const LaneInt& index);
+std::array<Lane, 2> lookup_pair(const LaneTable& first, const LaneTable& second, const LaneInt& index);
+bool loads_pairs(const LaneInt& index);
 // Within 2^-14 of 1 / sqrt(x), x normal and positive, on targets with +avx512f. Its bits depend on the processor: only for what corrects it.
 Lane root_estimate(const Lane& x);
 Lane reciprocal_estimate(const Lane& x);

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <limits>
+#include <optional>
 
 namespace weft::vecmath {
 
@@ -20,20 +21,25 @@ V constant(const V& x, double f32, double f64) {
   return x.like(x.bits() == 32 ? f32 : f64);
 }
 
-// c(first) + c(first + step) x + c(first + 2 step) x^2 + ... of the coefficients c(0) to c(terms - 1).
+// c(0) + c(1) x + c(2) x^2 + ... of `terms` coefficients.
 template <LaneType V, class Coefficient>
-V horner(const V& x, int terms, const Coefficient& c, int first = 0, int step = 1) {
-  int k = first + (terms - 1 - first) / step * step;
-  V sum = c(k);
-  for (k -= step; k >= first; k -= step) sum = fma(sum, x, c(k));
+V horner(const V& x, int terms, const Coefficient& c) {
+  V sum = c(terms - 1);
+  for (int k = terms - 2; k >= 0; --k) sum = fma(sum, x, c(k));
   return sum;
 }
 
-// Split into even and odd powers: one more multiply, half the dependency chain, and somewhat larger rounding errors.
+// The same of at least two, split into even and odd powers: one more multiply, half the dependency chain, and somewhat larger rounding errors.
 template <LaneType V, class Coefficient>
 V split_poly(const V& x, int terms, const Coefficient& c) {
   const V square = x * x;
-  return fma(horner(square, terms, c, 1, 2), x, horner(square, terms, c, 0, 2));
+  V next = c(terms - 1), sum = c(terms - 2);       // of the powers that end with this coefficient, and of the others
+  for (int k = terms - 3; k >= 0; --k) {
+    const V longer = fma(next, square, c(k));
+    next = sum;
+    sum = longer;
+  }
+  return fma(next, x, sum);
 }
 
 inline constexpr int split_from = 11;            // terms
@@ -83,15 +89,41 @@ V rough_inverse(const V& x) {
   return from_bits(x.int_like(x.bits() == 32 ? 0x7ef311c7 : 0x7fde6238da3c2118) - to_bits(x));
 }
 
+// Rows of a table of columns, the second with the third and so on where one load brings both: the first is asked for first, the others in pairs.
+template <LaneType V, int rows, int columns>
+class TableRows {
+ public:
+  TableRows(const double (&table)[rows][columns], const typename V::Int& index, bool wraps) : table_(table), index_(index), wraps_(wraps) {}
+
+  V operator()(int k) {
+    if (k == 0 || (k % 2 != 0 && k + 1 == rows) || !loads_pairs(index_)) return table_lookup(row(k), index_);
+    const int first = (k - 1) / 2 * 2 + 1;
+    if (first != first_) {
+      pair_ = lookup_pair(row(first), row(first + 1), index_);
+      first_ = first;
+    }
+    return (*pair_)[static_cast<std::size_t>(k - first)];
+  }
+
+ private:
+  LaneTable row(int k) const { return {table_[k], columns, wraps_}; }
+
+  const double (&table_)[rows][columns];
+  typename V::Int index_;
+  bool wraps_;
+  int first_ = -1;                    // of the pair that was looked up last
+  std::optional<std::array<V, 2>> pair_;
+};
+
 // A polynomial without a constant term for each of sixteen intervals, about a point where the function is nearly a number of the dtype: one
 // rounding, that of the last fma, is all but all of the error. The interval about 0 has the point and the number 0 and a polynomial of
 // function(a) - a; elsewhere the number is above all distances from the point: a maximum chooses, since comparisons go through the units
 // that multiply. The index counts modulo 16.
 template <LaneType V, int terms>
 V piecewise(const V& a, const typename V::Int& index, const double (&table)[terms][16]) {
-  const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16, true}, index); };
-  const V t = a - row(0);
-  return fma(t, horner(t, terms - 2, [&](int k) { return row(k + 2); }), max_raw(row(1), t));
+  TableRows<V, terms, 16> row(table, index, true);
+  const V t = a - row(0), slope = horner(t, terms - 2, [&](int k) { return row(k + 2); });
+  return fma(t, slope, max_raw(row(1), t));
 }
 
 // The sign bit of a lane, alone.

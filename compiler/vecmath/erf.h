@@ -41,11 +41,11 @@ GaussProduct<V> times_gauss(const V& x, const V& g, const V& g_error) {
 // exp(-x^2) times a polynomial for each interval of a = |x|; below zero 2 - that.
 template <LaneType V, int terms>
 V erfc_pieces(const V& x, const V& a, const typename V::Int& index, const double (&table)[terms][16]) {
-  const auto row = [&](int k) { return table_lookup(LaneTable{table[k], 16}, index); };
+  TableRows<V, terms, 16> row(table, index, false);
   const V t = a - row(0);
   const V sum = poly(t, terms - 3, [&](int k) { return row(k + 3); });
   V g_error = x;
-  const V g = fast_two_sum(row(1), sum * t, g_error);
+  const V value = row(1), g = fast_two_sum(value, sum * t, g_error);
   const auto y = times_gauss(a, g, g_error + row(2));
   const V right = scale_down(y.value + y.error, y.power);
   return select(x < x.like(0), x.like(2) - right, right);

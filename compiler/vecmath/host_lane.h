@@ -85,6 +85,16 @@ HostLane<T> table_lookup(const LaneTable& table, HostInt<T> i) {
   return {static_cast<T>(table.values[table.wraps ? i.v & (table.size - 1) : i.v])};
 }
 
+template <class T>
+std::array<HostLane<T>, 2> lookup_pair(const LaneTable& first, const LaneTable& second, HostInt<T> i) {
+  return {table_lookup(first, i), table_lookup(second, i)};
+}
+
+template <class T>
+bool loads_pairs(HostInt<T>) {
+  return false;
+}
+
 template <class T, class Value, class Slow>
 Value rare(HostInt<T> bits, const Value& fast, Slow slow) {
   return bits.v ? slow() : fast;

@@ -18,6 +18,8 @@
 //   to_bits(V), from_bits(Int) reinterpretation
 //   Int: + - & | ^, << >> by a constant (>> keeps the sign), shift_right_logical(i, k), < > ==; Mask: & | !
 //   table_lookup(table, i)     table.values[i], i in [0, table.size), as a V
+//   lookup_pair(t, u, i)       both of two tables of one size
+//   loads_pairs(i)             whether that costs less than one by one
 //   scale_by_power(p, n)       p * 2^n rounded once, subnormal results included; 1/2 <= p < 2; n, a Power, is integral, |n| <= 250 or 2000
 //   scale_down(p, n)           the same for n <= 0, above -170 or -1130, and any p below 2
 //   split_power(x, least)      {m, e} with x = m * 2^e, least <= m < 2 least, for any x > 0, subnormals included. least: 0.75 or 1.
@@ -67,6 +69,8 @@ concept LaneType = requires(const V x, const typename V::Int i, const typename V
   { from_bits(to_bits(x)) } -> std::same_as<V>;
   { (i + i - (i & i)) << 1 } -> std::same_as<typename V::Int>;
   { table_lookup(table, i) } -> std::same_as<V>;
+  { lookup_pair(table, table, i) } -> std::same_as<std::array<V, 2>>;
+  { loads_pairs(i) } -> std::same_as<bool>;
   { scale_by_power(x, Power<V>{x, x}) } -> std::same_as<V>;
   { scale_down(x, Power<V>{x, x}) } -> std::same_as<V>;
   { split_power(x, 0.75) } -> std::same_as<MantissaExponent<V>>;

@@ -35,8 +35,8 @@ V log2_sum(const V& x, V& low) {
   const auto index = (to_bits(m) >> (fraction - 4)) & x.int_like(15);
   // Few bits in 1/c, so that r is exact; few bits in the upper part of log2(c), so that its sum with the exponent is.
   const V r = fma(m, table_lookup(LaneTable{inverse_table, 16}, index), x.like(-1));
-  const V whole = split.exponent + table_lookup(LaneTable{f32 ? log2_high_f32 : log2_high_f64, 16}, index);
-  const V table_low = table_lookup(LaneTable{f32 ? log2_low_f32 : log2_low_f64, 16}, index);
+  const auto of_c = lookup_pair({f32 ? log2_high_f32 : log2_high_f64, 16}, {f32 ? log2_low_f32 : log2_low_f64, 16}, index);
+  const V whole = split.exponent + of_c[0], table_low = of_c[1];
 
   const double scale_low = f32 ? 0x1.4ae0cp-26 : 0x1.777d0ffda0d24p-56;
   const V scale = constant(x, 0x1.715476p0, 0x1.71547652b82fep0), minus_half = x.like(-0.5);

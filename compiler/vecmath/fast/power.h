@@ -11,13 +11,14 @@ V log2_sum(const V& x, V& low) {
   const auto split = split_power(x, 0.75);
   const auto index = shift_right_logical(to_bits(split.mantissa), fraction_bits(x) - 4);
   const V r = fma(split.mantissa, table_lookup(LaneTable{inverse_table, 16, true}, index), x.like(-1));
-  const V whole = split.exponent + table_lookup(LaneTable{f32 ? log2_high_f32 : log2_high_f64, 16, true}, index);
+  const auto of_c = lookup_pair({f32 ? log2_high_f32 : log2_high_f64, 16, true}, {f32 ? log2_low_f32 : log2_low_f64, 16, true}, index);
+  const V whole = split.exponent + of_c[0];
   const V scale = constant(x, 0x1.715476p0, 0x1.71547652b82fep0), scale_low = constant(x, 0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56);
   const V linear = r * scale, linear_error = fma(r, scale_low, fma(r, scale, -linear));
   const V half = r * x.like(-0.5), square = half * linear, square_error = fma(half, linear_error, fma(half, linear, -square));
   V e0 = x, e1 = x;
   const V sum = fast_two_sum(fast_two_sum(whole, linear, e0), square, e1);
-  const V rest = ((linear_error + square_error) + table_lookup(LaneTable{f32 ? log2_low_f32 : log2_low_f64, 16, true}, index)) + (e0 + e1);
+  const V rest = ((linear_error + square_error) + of_c[1]) + (e0 + e1);
   const V q = f32 ? poly(r, {-0x1.555554p-1, 0x1.ffff84p-2, -0x1.99a1eep-2, 0x1.56c68ep-2, -0x1.1f328p-2})
                   : poly(r, {-0x1.5555555555555p-1, 0x1.ffffffffffff5p-2, -0x1.9999999999958p-2, 0x1.55555555623c4p-2,
                              -0x1.24924925307d3p-2, 0x1.ffffff6034581p-3, -0x1.c71c66a803e08p-3, 0x1.999b14000db61p-3,
