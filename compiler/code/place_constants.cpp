@@ -130,6 +130,9 @@ std::vector<Place> constants_of(const std::vector<BasicBlock*>& path, const Vect
   return places;
 }
 
+// Of what is seldom run: no reason to think less of the loop around it.
+bool is_over_registers(const Loop* loop) { return loop->getLoopLatch() && loop->getLoopLatch()->getTerminator()->hasMetadata(over_registers); }
+
 // Where its constants are loaded once for as many turns as possible, and where no other loop keeps registers from holding them.
 BasicBlock* place_before(const Loop& innermost) {
   const Loop* loop = &innermost;
@@ -223,7 +226,7 @@ llvm::PreservedAnalyses PlaceConstants::run(llvm::Function& function, llvm::Func
   const VectorRegisters registers(function);
   Loader loader(function);
   for (const Loop* loop : loops.getLoopsInPreorder())
-    if (loop->isInnermost()) place(*loop, tree, registers, loader);
+    if (!is_over_registers(loop) && all_of(loop->getSubLoops(), is_over_registers)) place(*loop, tree, registers, loader);
   return PreservedAnalyses::none();
 }
 

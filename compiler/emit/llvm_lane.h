@@ -118,4 +118,47 @@ std::array<Lane, n> rare(const Lanes& where, std::array<Lane, n> fast, Slow slow
   return fast;
 }
 
+// Code for two registers of x, in a loop over all of them: between construction and `end` that is what is emitted.
+class RegisterLoop {
+ public:
+  explicit RegisterLoop(const Lane& x);
+  static bool pays(const Lane& x);       // x is more than two
+  const Lane& part() const { return part_; }
+  llvm::AllocaInst* keep(const Lane& result);
+  void end();
+  Lane whole(llvm::AllocaInst* kept) const;      // after the end
+
+ private:
+  llvm::AllocaInst* new_cell(llvm::Type* type);
+  llvm::Value* at_part(llvm::AllocaInst* whole) const;
+
+  llvm::SmallVector<llvm::AllocaInst*, 4> cells_;
+  Lane part_;
+  int lanes_;                            // of x
+  llvm::BasicBlock* body_;
+  llvm::PHINode* first_;                 // lane of the part
+};
+
+template <size_t n, class Slow>
+std::array<Lane, n> by_registers(const Lane& x, const Slow& slow) {
+  if (!RegisterLoop::pays(x)) return slow(x);
+  RegisterLoop loop(x);
+  std::array<Lane, n> values = slow(loop.part());
+  std::array<llvm::AllocaInst*, n> kept;
+  for (size_t k = 0; k < n; ++k) kept[k] = loop.keep(values[k]);
+  loop.end();
+  for (size_t k = 0; k < n; ++k) values[k] = loop.whole(kept[k]);
+  return values;
+}
+
+template <class Lanes, size_t n, class Slow>
+std::array<Lane, n> rare(const Lanes& where, const std::array<Lane, n>& fast, const Lane& x, const Slow& slow) {
+  return rare(where, fast, [&] { return by_registers<n>(x, slow); });
+}
+
+template <class Lanes, class Slow>
+Lane rare(const Lanes& where, const Lane& fast, const Lane& x, const Slow& slow) {
+  return rare(where, std::array{fast}, x, [&](const Lane& part) { return std::array{slow(part)}; })[0];
+}
+
 }  // namespace weft

@@ -103,5 +103,9 @@ template <class Value, class Slow>
 Value rare(HostMask mask, const Value& fast, Slow slow) {
   return mask.v ? slow() : fast;
 }
+template <class Where, class Value, class T, class Slow>
+Value rare(Where where, const Value& fast, HostLane<T> x, Slow slow) {
+  return rare(where, fast, [&] { return slow(x); });
+}
 
 }  // namespace weft

@@ -27,6 +27,7 @@
 //   rare(mask, fast, slow)     `fast`, but slow() in the lanes of the mask; slow() runs only if some lane is set.
 //                              fast: a V, or a std::array of V; slow returns the same type
 //   rare(bits, fast, slow)     the same for lanes where bits (an Int) are not 0: one test for several registers, so cheaper
+//   rare(.., fast, x, slow)    the same with slow(x), of x alone: code for two registers, which runs for all of them. For long code.
 //
 // Every operation works lane by lane and is exactly defined, so a function gives the same bits at every vector width. This is
 // why approximate reciprocals, whose bits depend on the CPU, are not in the list.
@@ -145,8 +146,8 @@ MantissaExponent<V> split_power(const V& x, double least) {
   const std::array<V, 2> parts{from_bits(bits - (power << fraction_bits(x))), from_bits(to_bits(shift) + power) - shift};
   // Above the first normal number by less than infinity is: neither that distance nor it and what is left to 2^31 reaches the sign.
   const auto above = bits - (x.int_like(1) << fraction_bits(x)), past = above + (x.int_like(2) << fraction_bits(x));
-  const std::array<V, 2> all = rare((above | past) & to_bits(-x.like(0)), parts, [&] {
-    const auto split = split_any_power(x, least);
+  const std::array<V, 2> all = rare((above | past) & to_bits(-x.like(0)), parts, x, [&](const V& any) {
+    const auto split = split_any_power(any, least);
     return std::array<V, 2>{split.mantissa, split.exponent};
   });
   return {all[0], all[1]};

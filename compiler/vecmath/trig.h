@@ -13,10 +13,10 @@ template <LaneType V, class Finish>
 V of_turns(const V& x, double scale, int ahead, bool odd, Finish finish) {
   const Multiples of{scale, 0};
   const Turns<V> turns = count_turns(x, scale, ahead);
-  return rare(turns.past, finish(reduce(x, of, turns.count, turn_unit(x), turns.bits)), [&] {
-    auto r = reduce_huge(x, of);
-    r.turns = r.turns + x.int_like(ahead);
-    return odd ? from_bits(to_bits(finish(r)) ^ sign_bit(x)) : finish(r);
+  return rare(turns.past, finish(reduce(x, of, turns.count, turn_unit(x), turns.bits)), x, [&](const V& huge) {
+    auto r = reduce_huge(huge, of);
+    r.turns = r.turns + huge.int_like(ahead);
+    return odd ? from_bits(to_bits(finish(r)) ^ sign_bit(huge)) : finish(r);
   });
 }
 
@@ -58,8 +58,8 @@ V cos(const V& x) {
   const auto quotient = to_bits(fma(a, a.like(0x1.45f306dc9c883p-2), shift)), past = quotient & a.int_like(0x3d37fff800000000);
   const V shifted = from_bits((quotient & a.int_like(-128)) | a.int_like(64));
   const Multiples halves{1, 0.5};
-  return rare(past, -sin_f64(reduce(a, halves, shifted - shift, 1, shift_right_logical(quotient, 7))),
-              [&] { return -sin_f64(reduce_huge(a, halves)); });
+  return rare(past, -sin_f64(reduce(a, halves, shifted - shift, 1, shift_right_logical(quotient, 7))), a,
+              [&](const V& huge) { return -sin_f64(reduce_huge(huge, halves)); });
 }
 
 // tan(high + low) = high + rest.
@@ -87,10 +87,10 @@ V tan(const V& x) {
   return of_turns(x, 0.5, 0, true, [&](const Reduced<V>& r) {
     const V rest = tan_rest(r.high, -r.low), t = r.high + rest;
     // Odd quadrants: -1 / (high + rest), corrected once.
-    const V q = x.like(-1) / t;
-    const V inverse = fma(q, fma(q, rest, fma(q, r.high, x.like(1))), q);
-    const auto odd = r.turns & x.int_like(1);
-    return select(odd == x.int_like(0), t, inverse);
+    const V q = t.like(-1) / t;
+    const V inverse = fma(q, fma(q, rest, fma(q, r.high, t.like(1))), q);
+    const auto odd = r.turns & t.int_like(1);
+    return select(odd == t.int_like(0), t, inverse);
   });
 }
 

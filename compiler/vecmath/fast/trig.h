@@ -34,14 +34,14 @@ V sin_of_turns(const V& a, bool cosine, const typename V::Int& sign) {
 template <LaneType V>
 V sin(const V& x) {
   const V a = abs(x);
-  return rare(is_huge(a), sin_of_turns(a, false, to_bits(x)), [&] { return vecmath::sin(x); });
+  return rare(is_huge(a), sin_of_turns(a, false, to_bits(x)), x, [](const V& huge) { return vecmath::sin(huge); });
 }
 
 // cos(x). f32 2.10 ULP, f64 2.14 ULP.
 template <LaneType V>
 V cos(const V& x) {
   const V a = abs(x);
-  return rare(is_huge(a), sin_of_turns(a, true, to_bits(x.like(-0.0))), [&] { return vecmath::cos(x); });
+  return rare(is_huge(a), sin_of_turns(a, true, to_bits(x.like(-0.0))), x, [](const V& huge) { return vecmath::cos(huge); });
 }
 
 // tan(x): the quotient of two series on [-pi/4, pi/4], upside down in odd quadrants. f32 3.49 ULP, f64 3.22 ULP.
@@ -62,7 +62,7 @@ V tan(const V& x) {
   const auto even = (bits & a.int_like(1)) == a.int_like(0);
   const V y = select(even, sine, cosine) / select(even, cosine, sine);
   const V signed_y = from_bits(to_bits(y) ^ (((bits << (a.bits() - 1)) ^ to_bits(x)) & to_bits(a.like(-0.0))));
-  return rare(is_huge(a), signed_y, [&] { return vecmath::tan(x); });
+  return rare(is_huge(a), signed_y, x, [](const V& huge) { return vecmath::tan(huge); });
 }
 
 }  // namespace weft::vecmath::fast
