@@ -24,9 +24,11 @@ inline llvm::Type* same_lanes(llvm::Type* element, llvm::Type* like) {
 
 inline llvm::Function* function_of(const llvm::IRBuilderBase* builder) { return builder->GetInsertBlock()->getParent(); }
 
-inline bool has_feature(const llvm::IRBuilderBase* builder, std::string_view name) {
-  return weft::has_feature(std::string_view(function_of(builder)->getFnAttribute("target-features").getValueAsString()), name);
-}
+inline std::string_view features_of(const llvm::IRBuilderBase* builder) { return function_of(builder)->getFnAttribute("target-features").getValueAsString(); }
+
+inline bool has_feature(const llvm::IRBuilderBase* builder, std::string_view name) { return weft::has_feature(features_of(builder), name); }
+
+inline int register_bits(const llvm::IRBuilderBase* builder) { return 8 * static_cast<int>(weft::register_bytes(features_of(builder))); }
 
 // Lanes [first, first + count); past the end of v they are poison.
 inline llvm::Value* take(llvm::IRBuilderBase* builder, llvm::Value* v, int first, int count) {

@@ -262,7 +262,7 @@ Value* any_set(llvm::IRBuilderBase* builder, Value* any) {
     return builder->CreateOrReduce(joined);
   }
   if (is_mask) any = builder->CreateSExt(any, same_lanes(builder->getIntNTy(bits_compared(any)), any->getType()));
-  const unsigned one_register = has_feature(builder, "+avx2") ? 256 : 128;
+  const auto one_register = static_cast<unsigned>(register_bits(builder));
   while (bits() > one_register && lane_count(any->getType()) > 1) any = either_half(builder, any);
   return builder->CreateIsNotNull(builder->CreateBitCast(any, builder->getIntNTy(static_cast<unsigned>(bits()))));
 }
@@ -314,10 +314,7 @@ llvm::AllocaInst* shared_cell(llvm::IRBuilderBase* builder, llvm::Type* type, ll
 
 // Lanes of a turn: one register waits for itself. Sines of huge numbers take 1.4 times as long as four registers side by side, one by one, and 1.2
 // times in pairs; sines are 384 and 575 instructions then, of 946 (AVX2).
-int lanes_of_turn(const Lane& x) {
-  const int bits = has_feature(x.builder, "+avx512f") ? 512 : has_feature(x.builder, "+avx") ? 256 : 128;
-  return 2 * bits / x.bits();
-}
+int lanes_of_turn(const Lane& x) { return 2 * register_bits(x.builder) / x.bits(); }
 
 }  // namespace
 
