@@ -59,4 +59,6 @@ std::size_t register_bytes(std::string_view features) { return has_feature(featu
 
 bool masks_by_branches(const std::string& features, DType dtype) { return !has_feature(features, size_of(dtype) < 4 ? "+avx512bw" : "+avx"); }
 
+bool stores_by_masks(std::string_view features, DType dtype) { return has_feature(features, size_of(dtype) < 4 ? "+avx512bw" : "+avx512f"); }
+
 }  // namespace weft

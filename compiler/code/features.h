@@ -28,5 +28,7 @@ bool has_feature(std::string_view features, std::string_view name);        // wh
 std::size_t register_bytes(std::string_view features);                     // of the widest vector registers
 // Whether LLVM makes a branch for every lane of a masked load or store.
 bool masks_by_branches(const std::string& features, DType dtype);
+// Whether there are mask registers for it: other stores with masks may be microcode.
+bool stores_by_masks(std::string_view features, DType dtype);
 
 }  // namespace weft

@@ -18,6 +18,7 @@
 #include "fold_support.h"
 #include "large_stacks.h"
 #include "llvm_options.h"
+#include "move_support.h"
 #include "near_memory.h"
 #include "pack_support.h"
 #include "split_module.h"
@@ -64,6 +65,7 @@ std::unique_ptr<LLJIT> make_session() {
   };
   add(fold_functions());
   add(pack_functions());
+  symbols[session->mangleAndIntern(move_symbol)] = {ExecutorAddr::fromPtr(&move_part), JITSymbolFlags::Exported | JITSymbolFlags::Callable};
   check(session->getMainJITDylib().define(absoluteSymbols(std::move(symbols))), "cannot define the functions that compiled loops call");
   session->getMainJITDylib().addGenerator(take(DynamicLibrarySearchGenerator::GetForCurrentProcess(session->getDataLayout().getGlobalPrefix()),
                                                "cannot search this process for symbols"));

@@ -9,6 +9,7 @@
 #include "emit_half.h"
 #include "emit_op.h"
 #include "code/features.h"
+#include "code/move_support.h"
 #include "schedule/cost_model.h"
 
 namespace weft {
@@ -38,6 +39,11 @@ Value* VectorMemory::reverse(Value* vector) {
 }
 
 Value* VectorMemory::lanes_set(Value* mask) {
+  if (const auto known = first_of_.find(mask); known != first_of_.end()) {
+    const auto& [count, before] = known->second;
+    Value* most = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(count, number(before)), number(lane_count));
+    return before == 0 ? most : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, most, number(0));
+  }
   return b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateBitCast(mask, b_.getIntNTy(lane_count))), b_.getInt64Ty());
 }
 
@@ -48,6 +54,7 @@ Masks VectorMemory::first_lanes(Value* count, int steps) {
   for (int step = 0; step < steps; ++step) {
     Value* lanes = b_.CreateAdd(lane_numbers(32), constant_value(context_, Scalar::of(DType::i32, step * lane_count), lane_count));
     masks.push_back(b_.CreateICmpSLT(lanes, wide));
+    if (!llvm::isa<llvm::Constant>(masks.back())) first_of_[masks.back()] = {count, step * lane_count};
   }
   return masks;
 }
@@ -60,12 +67,24 @@ void VectorMemory::if_whole(Value* mask, const std::function<void()>& whole, con
   if_then(b_.CreateNot(is_whole), "part", part);
 }
 
+bool VectorMemory::stores_by_masks(DType dtype) const { return weft::stores_by_masks(target_features_, dtype); }
+
+// Elements side by side, somewhere else. A call, since pieces of each length would be much code.
+void VectorMemory::move_elements(Value* to, Value* from, DType dtype, Value* count) {
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false);
+  auto* function = llvm::cast<llvm::Function>(module_.getOrInsertFunction(move_symbol, type).getCallee());
+  function->setOnlyAccessesArgMemory();
+  function->setDoesNotThrow();
+  function->setWillReturn();
+  b_.CreateCall(function, {to, from, b_.CreateMul(count, number(item_bytes(dtype)))});
+}
+
 // As many elements as the mask has lanes: the first ones in memory, or the last if lanes run backwards.
 void VectorMemory::move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards) {
-  const llvm::Align align(size_of(dtype));
-  Value* bytes = b_.CreateMul(lanes_set(mask), number(item_bytes(dtype)));
-  Value* first = backwards ? b_.CreateSub(number(static_cast<Index>(lane_count * size_of(dtype))), bytes) : number(0);
-  b_.CreateMemCpy(b_.CreateGEP(b_.getInt8Ty(), to, first), align, b_.CreateGEP(b_.getInt8Ty(), from, first), align, bytes);
+  llvm::Type* element = memory_type(context_, dtype, 1);
+  Value* count = lanes_set(mask);
+  Value* first = backwards ? b_.CreateSub(number(lane_count), count) : number(0);
+  move_elements(b_.CreateGEP(element, to, first), b_.CreateGEP(element, from, first), dtype, count);
 }
 
 Value* VectorMemory::load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards) {
@@ -85,26 +104,23 @@ Value* VectorMemory::load_part(llvm::Type* type, Value* at, DType dtype, Value* 
 // the value was truncated to one or two (llvm#179489).
 void VectorMemory::store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards) {
   const llvm::Align align(size_of(dtype));
-  if (!masks_by_branches(target_features_, dtype)) {
-    Value* lanes = backwards ? reverse(mask) : mask;
-    auto* known = llvm::dyn_cast<llvm::Constant>(lanes);
-    if (!known) {
-      b_.CreateMaskedStore(value, at, align, lanes);
-      return;
-    }
+  Value* lanes = backwards ? reverse(mask) : mask;
+  if (auto* known = llvm::dyn_cast<llvm::Constant>(lanes)) {
     std::vector<int> set;
     for (int lane = 0; lane < lane_count; ++lane)
       if (known->getAggregateElement(static_cast<unsigned>(lane))->isOneValue()) set.push_back(lane);
     if (set.empty()) return;
     WEFT_ASSERT(set.back() - set.front() + 1 == static_cast<int>(set.size()), set.size(), " known lanes to store lie apart: from ", set.front(), " to ", set.back());
     b_.CreateAlignedStore(b_.CreateShuffleVector(value, set), after(memory_type(context_, dtype, 1), at, set[0]), align);
-    return;
+  } else if (stores_by_masks(dtype)) {
+    b_.CreateMaskedStore(value, at, align, lanes);
+  } else {
+    auto* cell = stack_cell(value->getType(), "part");
+    if_whole(mask, [&] { b_.CreateAlignedStore(value, at, align); }, [&] {
+      b_.CreateStore(value, cell);
+      move_part(at, cell, dtype, mask, backwards);
+    });
   }
-  auto* cell = stack_cell(value->getType(), "part");
-  if_whole(mask, [&] { b_.CreateAlignedStore(value, at, align); }, [&] {
-    b_.CreateStore(value, cell);
-    move_part(at, cell, dtype, mask, backwards);
-  });
 }
 
 // Elements side by side, with room for as many more as make a power of two: types in between take LLVM many instructions.

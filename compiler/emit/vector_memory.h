@@ -2,6 +2,7 @@
 // Values in registers and in memory differ in type: bool, f16, bf16 (emit_op.h).
 #pragma once
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "code_builder.h"
@@ -22,6 +23,8 @@ class VectorMemory : protected CodeBuilder {
   Masks first_lanes(Value* count, int steps);
   Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
   void store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards);
+  bool stores_by_masks(DType dtype) const;
+  void move_elements(Value* to, Value* from, DType dtype, Value* count);
   void move_part(Value* to, Value* from, DType dtype, Value* mask, bool backwards);
   void if_whole(Value* mask, const std::function<void()>& whole, const std::function<void()>& part);
   Value* load_run(DType dtype, Value* at, int count);
@@ -45,6 +48,8 @@ class VectorMemory : protected CodeBuilder {
   bool picks_from_registers(DType dtype) const;
 
   const std::string& target_features_;
+  std::map<Value*, std::pair<Value*, Index>> first_of_;     // masks of the first lanes: of how many elements, and how many lie before
+
 };
 
 }  // namespace weft
