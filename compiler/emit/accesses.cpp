@@ -1,5 +1,7 @@
 #include "accesses.h"
 
+#include <utility>
+
 namespace weft {
 
 using llvm::Value;
@@ -53,7 +55,7 @@ void Accesses::open_accesses(const Loop& loop) {
       LaneAccess access = lane_access(fold.row, at, axis);
       Value* slot = b_.CreateMul(b_.CreateMul(fold_slot(fold, state), state.elements), number(item_bytes(fold.dtype)));
       access.base = b_.CreateGEP(b_.getInt8Ty(), access.base, slot);
-      access.own = false;                       // the next slot follows
+      access.own_vectors = std::exchange(access.own, false);       // the next slot follows
       accesses_[&item] = access;
     }
   }

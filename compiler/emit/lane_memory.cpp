@@ -61,9 +61,12 @@ llvm::AllocaInst* LaneMemory::held_cell(const LaneAccess& access, Value* index, 
   return access.cells->at(static_cast<std::size_t>(known->getSExtValue() / lane_count + step));
 }
 
+// Whether it needs no mask. A part has an element of its first vector.
+static bool is_own(const LaneAccess& access, int step) { return access.own || (access.own_vectors && step == 0); }
+
 Value* LaneMemory::lane_load(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask) {
   if (access.cells) return b_.CreateLoad(register_type(context_, dtype, lane_count), held_cell(access, index, step));
-  if (access.own) mask = nullptr;
+  if (is_own(access, step)) mask = nullptr;
   const llvm::Align align(size_of(dtype));
   if (access.period > 0) {
     const auto load = [&] { return repeated_load(access, dtype, b_.CreateAdd(index, number(step * lane_count))); };
@@ -105,7 +108,7 @@ void LaneMemory::lane_store(const LaneAccess& access, DType dtype, Value* index,
   }
   WEFT_ASSERT(access.lane != StrideClass::zero, "a store cannot hit one element from all lanes");
   const llvm::Align align(size_of(dtype));
-  if (access.own) mask = nullptr;
+  if (is_own(access, step)) mask = nullptr;
   value = to_memory(value, dtype);
   if (is_dense(access.lane)) {
     const bool backwards = access.lane == StrideClass::reversed;

@@ -53,6 +53,22 @@ TEST_CASE("rows of other dtypes, folds without an order, logical ones") {
     }
 }
 
+// Whole vectors of these are moved where a row has a part of one; behind it lies another slot.
+TEST_CASE("sums of rows that end anywhere, element by element, of what zeros have no value of") {
+  for (const DType dtype : {f32, f64, f16})
+    for (const Index length : {1, 7, 15, 16, 17, 31, 33, 63, 130})
+      for (const int lanes : {0, 4}) {
+        CAPTURE(dtype);
+        CAPTURE(length);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", "m"}), w = g.input("w", dtype, {"m"});
+        const Expr z = sum(x * w, 1);
+        const Function f = compile({z, sum(log(x) * expand_dims(z, 1), 0), prod(1 / x, 0)}, {x, w}, {.threads = 2, .lanes = lanes, .verify = true});
+        const auto positive = [](Index k) { return static_cast<double>(k * 7919 % 1009 + 900) / 1400; };
+        for (const Index rows : {3, 16, 67, 1100}) same_bits(f, {counted_by(dtype, {rows, length}, positive), counted(dtype, {length})});
+      }
+}
+
 TEST_CASE("registers of any width, any number of threads") {
   for (const int lanes : {4, 8, 16})
     for (const int threads : {1, 3}) {
