@@ -61,7 +61,7 @@ class KernelEmitter : private Accesses {
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Loop& loop, const Compute& compute, int steps);
-  Value* move_mask(const Masks& masks, int step) const { return shared_step_ ? nullptr : mask_of(masks, step); }
+  Value* move_mask(const Masks& masks, int step) const { return moves_whole_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
 
   // emit_narrow.cpp
@@ -87,10 +87,13 @@ class KernelEmitter : private Accesses {
   };
   bool shares_body(const Loop& loop) const;
   std::vector<Stop> stops_of(const Loop& loop, int steps);
-  void move_parts(const std::vector<Stop>& stops, bool loads, Value* index, const Masks& masks);
+  void move_parts(const std::vector<Stop>& stops, bool loads, Value* index, Value* left, int steps);
   void emit_shared_body(const Loop& loop, Range range, int steps);
-  void emit_whole_then_part(const Loop& loop, Range range, int steps);
-  void keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks);
+  std::optional<std::vector<int>> folds_of_body(const Loop& loop) const;
+  void keep_steps(const std::vector<int>& folds, int steps);
+  void keep_step(int fold, int step);
+  void take_back(const Masks& masks);
+  void emit_whole_then_part(const Loop& loop, Range range, int steps, const std::vector<int>& folds);
 
   // emit_jam.cpp: several copies of a body, side by side
   Value* emit_jam(const Loop& serial, Range range, int copies);
@@ -243,10 +246,13 @@ class KernelEmitter : private Accesses {
   std::vector<std::size_t> of_rows_;            // values whose packs are in the order of rows
   std::map<int, std::vector<Value*>> thin_results_;          // by row of a fold: for each vector, until the taker's step is done
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
-  struct SharedStep {                           // an iteration of a shared body: all that it moves is there
-    Value *is_part, *count;                     // whether it is the last and less than whole; its elements
+  struct FoldedStep {                           // of the turn of a loop that runs
+    int fold, step;
+    Value *cell, *before;                       // where it adds, and what was there before the turn: null if an earlier step adds there too
+    llvm::AllocaInst* after;                    // this step
   };
-  const SharedStep* shared_step_ = nullptr;
+  std::vector<FoldedStep> folded_steps_;
+  bool moves_whole_ = false;                    // in a shared body: masks are of what it folds, all that it moves is there
   Value* part_ = nullptr;                       // elements of the current vector, if it may be less than whole
   struct LateStore {                            // waits until all copies have loaded
     LaneAccess access;

@@ -23,18 +23,29 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
     values.push_back(pack(item.value, step));
     if (item.factor) factors.push_back(pack(*item.factor, step));
   }
-  if (along) keep_inside(fold, values, factors, masks);
-  if (along && state.nan) return accumulate_extreme(fold, state, values);
+  // Lanes outside the loop change no fold: they give its unit, or are not taken.
+  if (along && state.nan) {
+    Value* nothing = constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count);
+    for (std::size_t step = 0; step < masks.size(); ++step) values[step] = b_.CreateSelect(masks[step], values[step], nothing);
+    return accumulate_extreme(fold, state, values);
+  }
+  const auto with = [&](Value* acc, int step) {
+    Value* factor = item.factor ? factors[static_cast<std::size_t>(step)] : nullptr;
+    Value* sum = accumulated(fold, acc, values[static_cast<std::size_t>(step)], factor);
+    return masks.empty() ? sum : b_.CreateSelect(masks[static_cast<std::size_t>(step)], sum, acc);
+  };
   for (int step = 0; step < steps; ++step) {
     Value *value = values[static_cast<std::size_t>(step)], *factor = item.factor ? factors[static_cast<std::size_t>(step)] : nullptr;
     if (along && state.registers.empty()) {                           // carried by the loop over blocks, which start at slot 0
       Value* acc = from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, lane_count), state.cell), fold.dtype);
-      b_.CreateStore(to_memory(accumulated(fold, acc, value, factor), fold.dtype), state.cell);
+      b_.CreateStore(to_memory(with(acc, step), fold.dtype), state.cell);
+      keep_step(item.fold, step);
     } else if (along) {
       const bool of_copy = is_along_rows() && step > 0;      // each step adds to what becomes a copy's own
       const auto& registers = of_copy ? jam_[static_cast<std::size_t>(step)].folds[static_cast<std::size_t>(item.fold)].registers : state.registers;
       auto* acc = registers[static_cast<std::size_t>(step) % registers.size()];
-      b_.CreateStore(accumulated(fold, b_.CreateLoad(value->getType(), acc), value, factor), acc);
+      b_.CreateStore(with(b_.CreateLoad(value->getType(), acc), step), acc);
+      keep_step(item.fold, step);
     } else if (copies_.thin) {
       const int at = is_along_rows() ? 0 : step;           // all steps are one vector of rows
       auto& slots = thin_slots_[{&item, at}];

@@ -35,21 +35,68 @@ std::vector<KernelEmitter::Stop> KernelEmitter::stops_of(const Loop& loop, int s
   return stops;
 }
 
-void KernelEmitter::move_parts(const std::vector<Stop>& stops, bool loads, Value* index, const Masks& masks) {
+// The elements that are left, less than all steps have.
+void KernelEmitter::move_parts(const std::vector<Stop>& stops, bool loads, Value* index, Value* left, int steps) {
+  const Masks masks = first_lanes(left, steps);
   for (const Stop& stop : stops) {
     if (stop.is_load != loads) continue;
     llvm::Type *element = memory_type(context_, stop.dtype, 1), *vector = memory_type(context_, stop.dtype, lane_count);
+    Value* array = b_.CreateGEP(element, stop.base, index);
+    if (!loads && !stores_by_masks(stop.dtype)) {
+      move_elements(array, stop.cell, stop.dtype, left);
+      continue;
+    }
     for (std::size_t step = 0; step < masks.size(); ++step) {
-      Value* in_cell = after(vector, stop.cell, step);
-      Value* in_array = after(vector, b_.CreateGEP(element, stop.base, index), step);
+      Value *in_cell = after(vector, stop.cell, step), *in_array = after(vector, array, step);
       if (loads) b_.CreateStore(load_part(vector, in_array, stop.dtype, masks[step], false), in_cell);
       else store_part(b_.CreateLoad(vector, in_cell), in_array, stop.dtype, masks[step], false);
     }
   }
 }
 
+// What the loop folds along itself, if it can be taken back: of minima and maxima there is more than their registers.
+std::optional<std::vector<int>> KernelEmitter::folds_of_body(const Loop& loop) const {
+  std::vector<int> folds;
+  for (const Item& item : loop.body) {
+    auto* accumulate = std::get_if<Accumulate>(&item);
+    if (!accumulate) continue;
+    if (is_extreme(program_.fold(accumulate->fold)) || std::find(folds.begin(), folds.end(), accumulate->fold) != folds.end()) return {};
+    folds.push_back(accumulate->fold);
+  }
+  return folds;
+}
+
+// From here on until they are taken back, what has been added along the loop after each step is kept.
+void KernelEmitter::keep_steps(const std::vector<int>& folds, int steps) {
+  for (int number_of_fold : folds) {
+    const FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
+    const DType dtype = program_.fold(number_of_fold).dtype;
+    const bool in_registers = !state.registers.empty();
+    llvm::Type* type = in_registers ? register_type(context_, dtype, lane_count) : memory_type(context_, dtype, lane_count);
+    const std::size_t cells = in_registers ? state.registers.size() : 1;
+    for (std::size_t step = 0; step < static_cast<std::size_t>(steps); ++step) {
+      Value* cell = in_registers ? state.registers[step % cells] : state.cell;
+      folded_steps_.push_back({number_of_fold, static_cast<int>(step), cell, step < cells ? b_.CreateLoad(type, cell) : nullptr, stack_cell(type, "step")});
+    }
+  }
+}
+
+void KernelEmitter::keep_step(int fold, int step) {
+  for (const FoldedStep& each : folded_steps_)
+    if (each.fold == fold && each.step == step) b_.CreateStore(b_.CreateLoad(each.after->getAllocatedType(), each.cell), each.after);
+}
+
+// After the last part, whose lanes outside the loop have added something all the same: each has what it had after the last step inside.
+void KernelEmitter::take_back(const Masks& masks) {
+  for (const FoldedStep& each : folded_steps_) {
+    llvm::Type* type = each.after->getAllocatedType();
+    Value* before = each.before ? each.before : b_.CreateLoad(type, each.cell);
+    b_.CreateStore(b_.CreateSelect(masks[static_cast<std::size_t>(each.step)], b_.CreateLoad(type, each.after), before), each.cell);
+  }
+}
+
 // All whole steps, and then the last part, without a branch within the loop.
-void KernelEmitter::emit_whole_then_part(const Loop& loop, Range range, int steps) {
+void KernelEmitter::emit_whole_then_part(const Loop& loop, Range range, int steps, const std::vector<int>& folds) {
   const int stride = steps * lane_count;
   const auto stops = stops_of(loop, steps);
   load_repeated(loop, range.begin, steps);
@@ -57,16 +104,20 @@ void KernelEmitter::emit_whole_then_part(const Loop& loop, Range range, int step
   Value* whole_end = b_.CreateSub(range.end, left);
   auto* parts = for_range(number(0), number(2), 1, "part", [&](Value* pass) {
     Value *is_part = b_.CreateICmpNE(pass, number(0)), *some_left = b_.CreateAnd(is_part, b_.CreateICmpNE(left, number(0)));
-    const Masks masks = first_lanes(left, steps);
-    if_then(some_left, "before", [&] { move_parts(stops, true, whole_end, masks); });
+    if_then(some_left, "before", [&] { move_parts(stops, true, whole_end, left, steps); });
     for (const Stop& stop : stops) {
       Value* from_end = b_.CreateMul(whole_end, number(-item_bytes(stop.dtype)));
       accesses_.at(stop.item).base = b_.CreateSelect(is_part, b_.CreateGEP(b_.getInt8Ty(), stop.cell, from_end), stop.base);
     }
+    keep_steps(folds, steps);
     auto* branch = for_range(b_.CreateSelect(is_part, whole_end, range.begin), b_.CreateSelect(is_part, range.end, whole_end), stride, "lanes",
                              [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
-    if (branch) set_hint(*branch, many_turns);
-    if_then(some_left, "after", [&] { move_parts(stops, false, whole_end, masks); });
+    if (branch && has_many_turns(loop, stride)) set_hint(*branch, many_turns);
+    if_then(some_left, "after", [&] {
+      move_parts(stops, false, whole_end, left, steps);
+      take_back(first_lanes(left, steps));
+    });
+    folded_steps_.clear();
   });
   set_hint(*parts, few_turns);
   repeated_.clear();
@@ -74,55 +125,24 @@ void KernelEmitter::emit_whole_then_part(const Loop& loop, Range range, int step
 
 void KernelEmitter::emit_shared_body(const Loop& loop, Range range, int steps) {
   const int stride = steps * lane_count;
-  const bool adds = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Accumulate>(item); });
-  if (!adds && has_many_turns(loop, stride)) return emit_whole_then_part(loop, range, steps);
+  const auto folds = folds_of_body(loop);
+  if (folds && (!folds->empty() || has_many_turns(loop, stride))) return emit_whole_then_part(loop, range, steps, *folds);
   const auto stops = stops_of(loop, steps);
   load_repeated(loop, range.begin, steps);
   for_range(range.begin, range.end, stride, "lanes", [&](Value* index) {
     Value* left = b_.CreateSub(range.end, index);
-    const SharedStep step{b_.CreateICmpSLT(left, number(stride)), left};
-    if_then(step.is_part, "before", [&] { move_parts(stops, true, index, first_lanes(left, steps)); });
+    Value* is_part = b_.CreateICmpSLT(left, number(stride));
+    if_then(is_part, "before", [&] { move_parts(stops, true, index, left, steps); });
     for (const Stop& stop : stops) {
       Value* from_index = b_.CreateMul(index, number(-item_bytes(stop.dtype)));
-      accesses_.at(stop.item).base = b_.CreateSelect(step.is_part, b_.CreateGEP(b_.getInt8Ty(), stop.cell, from_index), stop.base);
+      accesses_.at(stop.item).base = b_.CreateSelect(is_part, b_.CreateGEP(b_.getInt8Ty(), stop.cell, from_index), stop.base);
     }
-    shared_step_ = &step;
-    emit_lane_body(loop, index, steps, {});
-    shared_step_ = nullptr;
-    if_then(step.is_part, "after", [&] { move_parts(stops, false, index, first_lanes(left, steps)); });
+    moves_whole_ = true;
+    emit_lane_body(loop, index, steps, folds ? Masks{} : first_lanes(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, number(stride)), steps));
+    moves_whole_ = false;
+    if_then(is_part, "after", [&] { move_parts(stops, false, index, left, steps); });
   });
   repeated_.clear();
-}
-
-// Lanes outside the loop do not change the fold: they hold its unit, the factors 1. In a shared body only its last step has some: a
-// branch costs less than masks.
-void KernelEmitter::keep_inside(const Fold& fold, std::vector<Value*>& values, std::vector<Value*>& factors, const Masks& masks) {
-  const auto inside = [&](const Masks& which, std::vector<Value*> all, const Scalar& outside) {
-    for (std::size_t step = 0; step < all.size(); ++step) all[step] = b_.CreateSelect(which[step], all[step], constant_value(context_, outside, lane_count));
-    return all;
-  };
-  const Scalar nothing = unit(fold.accumulator, fold.dtype), one = Scalar::of(fold.dtype, 1.0);
-  if (!shared_step_) {
-    if (!masks.empty()) values = inside(masks, values, nothing), factors = inside(masks, factors, one);
-    return;
-  }
-  std::vector<Value*> kept, kept_factors;
-  llvm::BasicBlock *whole = b_.GetInsertBlock(), *part = nullptr;
-  if_then(shared_step_->is_part, "inside", [&] {
-    const Masks which = first_lanes(shared_step_->count, static_cast<int>(values.size()));
-    kept = inside(which, values, nothing), kept_factors = inside(which, factors, one);
-    part = b_.GetInsertBlock();
-  });
-  const auto joined = [&](std::vector<Value*> all, const std::vector<Value*>& of_part) {
-    for (std::size_t step = 0; step < all.size(); ++step) {
-      auto* value = b_.CreatePHI(all[step]->getType(), 2);
-      value->addIncoming(all[step], whole);
-      value->addIncoming(of_part[step], part);
-      all[step] = value;
-    }
-    return all;
-  };
-  values = joined(values, kept), factors = joined(factors, kept_factors);
 }
 
 }  // namespace weft

@@ -36,8 +36,8 @@ TEST_CASE("long bodies of many elements, whole vectors of them and not: alone, w
   Graph g;
   const Expr x = g.input("x", f32, {"n"}), y = g.input("y", f32, {"n"});
   const Expr gelu = 0.5 * x * (1 + tanh(0.7978845608 * (x + 0.044715 * x * x * x)));
-  const std::vector<Expr> alone{gelu, grad(sum(gelu * y), {x})[0]}, with_sums{alone[1], sum(alone[1]), cbrt(x) + y};
-  for (const auto& outputs : {alone, with_sums, {cbrt(x) + y}})
+  const std::vector<Expr> alone{gelu, grad(sum(gelu * y), {x})[0]}, with_sums{alone[1], sum(alone[1]), cbrt(x) + y}, with_maximum{alone[1], sum(alone[1]), max(alone[1]), cbrt(x) + y};
+  for (const auto& outputs : {alone, with_sums, with_maximum, {cbrt(x) + y}})
     for (Index n : {8192, 8193, 8223, 20479}) {
       CAPTURE(n);
       const Function f = compile(outputs, {x, y}, {.threads = 2, .verify = true});
@@ -46,8 +46,8 @@ TEST_CASE("long bodies of many elements, whole vectors of them and not: alone, w
       const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
       for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(results[k], expected[k]) == "");
       const bool marked = f.llvm().find("weft.many-turns") != std::string::npos;
-      const bool has_sums = outputs.size() == with_sums.size();           // whose last part is a branch of the body
-      CHECK(marked == (n == 8192 || !has_sums));
+      const bool has_maximum = outputs.size() == with_maximum.size();     // whose last part is a branch of the body
+      CHECK(marked == (n == 8192 || !has_maximum));
       std::vector<Array> given{arrays[0].copy(), arrays[1].copy()}, taken = results;
       taken[0] = given[1];
       f.run(given, taken);
@@ -69,6 +69,20 @@ TEST_CASE("rows that end anywhere: several folds, results in the memory of an op
     f.run({shared, arrays[1]}, {shared});
     CHECK(difference(shared, expected) == "");
   }
+}
+
+// What lanes outside a row give is taken back: here NaN and infinities, of zeros.
+TEST_CASE("folds of rows that end anywhere, of what zeros have no value of") {
+  for (DType dtype : {f32, f64, f16})
+    for (Index m : {1, 15, 16, 17, 31, 33, 50, 1040}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "m"});
+      const Expr z = log(x) / x + tanh(y / x) * sigmoid(y);
+      const Array positive = counted_by(dtype, {3, m}, [](Index k) { return static_cast<double>(k * 7919 % 211 + 1) / 64; });
+      CAPTURE(m);
+      check_bits({z, sum(z, 1), prod(tanh(z), 1), sum(z * y, 1), sum(cast(less(z, y), DType::i32), 1), sum(z)}, {x, y}, {positive, counted(dtype, {3, m})});
+      check_bits({sum(z, 1), max(z, 1)}, {x, y}, {positive, counted(dtype, {3, m})});
+    }
 }
 
 #if defined(__linux__)
