@@ -38,6 +38,7 @@ constexpr GraphPass passes[] = {
     {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent", has<is_fold>},
     {"narrow_sums", narrow_sums, "integer sums of which only low bytes are asked are made of these", has<is_fold>},
     {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32", has<is_half_fold>},
+    {"drop_unit_axes", drop_unit_axes, "values between others lose axes of extent 1", has_unit_axes},
     {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
     {"shift_variances", shift_variances, "sums of squared deviations from a mean read once what they sum", has<is_fold>},
     {"turn_scans", turn_scans, "scans over what is read backwards run backwards", has<is_scan>},

@@ -32,7 +32,7 @@ bool can_be_read_through(const Graph& graph, NodeId id, int position) {
 bool is_plain_sum(const Node& node) { return node.op == Op::copy && adds_products(node.accumulator, Op::multiply, node.dtype); }
 
 // Which operand of an add, a subtract or a sum is the product. One that is broadcast stays: its rounding is shared, and inside
-// the loop two operands would be read in place of one.
+// the loop two operands would be read in place of one. Along an axis of one element nothing is shared: a sum that keeps its axis is the same bits.
 std::optional<int> product_position(const Graph& graph, NodeId id, const std::vector<bool>& is_output) {
   const Node& node = graph.node(id);
   const bool adds = (node.op == Op::add || node.op == Op::subtract) && (node.dtype == f32 || node.dtype == f64);
@@ -40,6 +40,7 @@ std::optional<int> product_position(const Graph& graph, NodeId id, const std::ve
   for (int position = 0; position < graph.arity(id); ++position) {
     std::vector<bool> mentioned(node.domain.size(), false);
     mark_axes(graph.map(id, position), mentioned);
+    for (std::size_t axis = 0; axis < mentioned.size(); ++axis) mentioned[axis] = mentioned[axis] || node.domain[axis].is(1);
     const bool covers = std::all_of(mentioned.begin(), mentioned.end(), [](bool axis) { return axis; });
     if (covers && is_free_product(graph, graph.operand(id, position), is_output) && can_be_read_through(graph, id, position)) return position;
   }

@@ -28,6 +28,11 @@ Graph drop_dead(const Graph& graph);
 Graph drop_dead(Graph&& graph);
 bool is_numbered(const Graph& graph);            // so: drop_dead changes nothing
 
+// Out: values that only elementwise ops and folds read have no axes of extent 1, as numbers, in their results.
+// Keeps: every value, bit for bit; inputs and outputs as they are.
+Graph drop_unit_axes(const Graph& graph);
+bool has_unit_axes(const Graph& graph);          // some op or fold has one
+
 // Out: of equal nodes (same op, dtype, domain, fold, payload bits, operands and maps) the first.
 // Keeps: every value, bit for bit.
 // Note: the preferred layout (`order`) of the first one stays.

@@ -19,7 +19,7 @@ namespace {
 
 using Pass = Graph (*)(const Graph&);
 Graph simplify_exactly(const Graph& graph) { return simplify(graph); }
-constexpr Pass all_passes[] = {drop_dead, merge_duplicates, fold_constants, simplify_exactly, contract, absorb_copies, turn_scans, shift_log_sums, shift_variances};
+constexpr Pass all_passes[] = {drop_dead, drop_unit_axes, merge_duplicates, fold_constants, simplify_exactly, contract, absorb_copies, turn_scans, shift_log_sums, shift_variances};
 
 }  // namespace
 
@@ -216,6 +216,20 @@ TEST_CASE("contract lets sums multiply: of products and squares that nothing els
   %0: f64[] = sum(i:n,j:m) square(%a[i,j])
   %1: f32[i:n] = sum(j:m) multiply(%x[j,i], %w[j])
   %2: f32[] = sum(i:4) multiply(%y[2*i+1], 2)
+}
+)");
+}
+
+TEST_CASE("contract makes the same of sums that keep their axis") {
+  CHECK(text_after(contract, R"(graph t(%a: f64[n,m], %c: f64[1,m]) -> (%1, %3) {
+  %0: f64[i:n,j:m] = square(%a[i,j])
+  %1: f64[i:n,j:1] = sum(k:m) copy(%0[i,k])
+  %2: f64[i:m] = multiply(%a[2,i], 3)
+  %3: f64[i:1,j:m] = add(%2[j], %c[i,j])
+}
+)") == R"(graph t(%a: f64[n,m], %c: f64[1,m]) -> (%0, %1) {
+  %0: f64[i:n,j:1] = sum(k:m) square(%a[i,k])
+  %1: f64[i:1,j:m] = fma(%a[2,j], 3, %c[i,j])
 }
 )");
 }
