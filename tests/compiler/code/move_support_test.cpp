@@ -1,6 +1,7 @@
 // Parts of vectors: every number of bytes, from and to anywhere, and nothing beside them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
