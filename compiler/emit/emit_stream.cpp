@@ -12,7 +12,8 @@ const Item* KernelEmitter::streams_from_a_line_on(const Loop& loop) const {
   if (stream_ != PastCaches::anywhere || !jam_.empty() || has_staying(loop) || (loop.weight > twice_emitted && !shares_body(loop)) || !loop.folds.empty() || byte_function(loop)) return nullptr;
   const Item* only = nullptr;
   for (const Item& item : loop.body) {
-    if (std::holds_alternative<Others>(item)) return nullptr;
+    const auto access = accesses_.find(&item);
+    if (std::holds_alternative<Others>(item) || (access != accesses_.end() && access->second.own_vectors)) return nullptr;     // whole vectors, from the first element on
     if (!std::holds_alternative<Store>(item)) continue;
     if (only) return nullptr;
     only = &item;

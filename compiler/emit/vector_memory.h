@@ -49,7 +49,6 @@ class VectorMemory : protected CodeBuilder {
 
   const std::string& target_features_;
   std::map<Value*, std::pair<Value*, Index>> first_of_;     // masks of the first lanes: of how many elements, and how many lie before
-
 };
 
 }  // namespace weft
