@@ -62,6 +62,16 @@ AxisMap renumber(AxisMap map, const std::vector<int>& position) {
   return map;
 }
 
+void drop_axis(Node& node, std::vector<Operand>& operands, int axis) {
+  node.domain.erase(node.domain.begin() + axis);
+  node.kept -= axis < node.kept;
+  for (Operand& operand : operands)
+    for (AxisRef& ref : operand.map) {
+      if (ref.axis == axis) ref = {-1, ref.start, 1};
+      else if (ref.axis > axis) --ref.axis;
+    }
+}
+
 bool is_whole(const Graph& graph, const Operand& operand, const Shape& domain) {
   const Node& node = graph.node(operand.node);
   if (operand.map.size() != domain.size()) return false;

@@ -31,6 +31,9 @@ bool mentions_all(const std::vector<Operand>& operands, int first, int last);   
 // The map with axis k called position[k].
 AxisMap renumber(AxisMap map, const std::vector<int>& position);
 
+// An axis of one element of the node's own domain goes: its index was 0.
+void drop_axis(Node& node, std::vector<Operand>& operands, int axis);
+
 // Whether the operand, read at every point of a loop nest over `domain`, is the node itself.
 bool is_whole(const Graph& graph, const Operand& operand, const Shape& domain);
 

@@ -37,7 +37,7 @@ std::vector<KernelEmitter::Stop> KernelEmitter::stops_of(const Loop& loop, int s
 
 // The elements that are left, less than all steps have.
 void KernelEmitter::move_parts(const std::vector<Stop>& stops, bool loads, Value* index, Value* left, int steps) {
-  const Masks masks = first_lanes(left, steps);
+  Masks masks;
   for (const Stop& stop : stops) {
     if (stop.is_load != loads) continue;
     llvm::Type *element = memory_type(context_, stop.dtype, 1), *vector = memory_type(context_, stop.dtype, lane_count);
@@ -46,6 +46,7 @@ void KernelEmitter::move_parts(const std::vector<Stop>& stops, bool loads, Value
       move_elements(array, stop.cell, stop.dtype, left);
       continue;
     }
+    if (masks.empty()) masks = first_lanes(left, steps);
     for (std::size_t step = 0; step < masks.size(); ++step) {
       Value *in_cell = after(vector, stop.cell, step), *in_array = after(vector, array, step);
       if (loads) b_.CreateStore(load_part(vector, in_array, stop.dtype, masks[step], false), in_cell);

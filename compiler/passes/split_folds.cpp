@@ -3,6 +3,7 @@
 #include <weft/accumulator.h>
 #include <weft/error.h>
 
+#include "../../graph/maps.h"
 #include "../../graph/passes/rebuild.h"
 
 namespace weft {
@@ -10,15 +11,8 @@ namespace {
 
 // Without folded axes of extent 1: the fold of one element is that element, to the bit.
 void drop_unit_folds(Node& node, std::vector<Operand>& operands) {
-  for (int axis = static_cast<int>(node.domain.size()); axis-- > node.kept;) {
-    if (!node.domain[static_cast<std::size_t>(axis)].is(1)) continue;
-    node.domain.erase(node.domain.begin() + axis);
-    for (Operand& operand : operands)
-      for (AxisRef& ref : operand.map) {
-        if (ref.axis == axis) ref = {-1, ref.start, 1};
-        else if (ref.axis > axis) --ref.axis;
-      }
-  }
+  for (int axis = static_cast<int>(node.domain.size()); axis-- > node.kept;)
+    if (node.domain[static_cast<std::size_t>(axis)].is(1)) drop_axis(node, operands, axis);
   if (node.kept < static_cast<int>(node.domain.size())) return;
   node.mode = Mode::broadcast;
   node.accumulator = AccumulatorId::none;

@@ -5,6 +5,7 @@
 
 #include <weft/passes.h>
 
+#include "maps.h"
 #include "rebuild.h"
 
 namespace weft {
@@ -44,17 +45,6 @@ AxisMap over_what_is_left(const AxisMap& map, const std::vector<bool>& dropped) 
   for (std::size_t d = 0; d < map.size(); ++d)
     if (!dropped[d]) left.push_back(map[d]);
   return left;
-}
-
-// The node itself without an axis: its index was 0.
-void drop_axis(Node& node, std::vector<Operand>& operands, int axis) {
-  node.domain.erase(node.domain.begin() + axis);
-  --node.kept;
-  for (Operand& operand : operands)
-    for (AxisRef& ref : operand.map) {
-      if (ref.axis == axis) ref = {-1, ref.start, 1};
-      else if (ref.axis > axis) --ref.axis;
-    }
 }
 
 }  // namespace
