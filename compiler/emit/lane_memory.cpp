@@ -91,7 +91,7 @@ Value* LaneMemory::lane_load(const LaneAccess& access, DType dtype, Value* index
     Value* value = load_part(type, first, dtype, mask, backwards);
     return from_memory(backwards ? reverse(value) : value, dtype);
   }
-  if (!scatters(dtype)) return from_memory(load_each(dtype, any_address(access, index, step), access.lane_stride, mask), dtype);
+  if (!scatters(dtype)) return from_memory(load_each(dtype, any_address(access, index, step), access.lane_stride, mask, lane_count), dtype);
   return gather(b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step)), dtype, mask);
 }
 

@@ -39,7 +39,7 @@ class VectorMemory : protected CodeBuilder {
   Value* load_column(DType dtype, Value* at, Index count, Index column);
   void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches);
   void store_vectors(const std::vector<Value*>& vectors, Value* first, DType dtype, bool past_caches);       // one after the other
-  Value* load_each(DType dtype, Value* at, Value* stride, Value* mask);
+  Value* load_each(DType dtype, Value* at, Value* stride, Value* mask, int count);
   void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);
 
   bool mostly_whole_ = false;                   // vectors with masks have all lanes but at the end

@@ -115,6 +115,28 @@ TEST_CASE("thin folds of arrays with steps") {
     }
 }
 
+// Of vectors one element each would be picked by so many shuffles that LLVM took most of a second.
+TEST_CASE("elements further apart than half a vector are loads of their own") {
+  const auto shuffles = [](const Function& f) {
+    const std::string code = f.llvm();
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = code.find("shufflevector", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  for (DType dtype : {f32, f64, u8})
+    for (const auto& [rows, columns] : {std::pair<Index, Index>{3, 3}, {5, 3}, {2, 8}, {5, 2}}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", rows, columns});
+      const Function middle = compile({sum(x, 1)}, {x}, checked()), others = compile({max(x, {0, 2}), sum(x, {0, 1})}, {x}, checked());
+      for (Index n : {1, 16, 33, 500})
+        for (const Function* f : {&middle, &others}) {
+          check_on(*f, {counted(dtype, {n, rows, columns})});
+          for (Index step : {1, -1, 2}) check_on(*f, {apart(counted(dtype, {n, rows, columns}), step)});
+        }
+      if (dtype == f32 && rows * columns == 15) CHECK(shuffles(middle) < 100);
+    }
+}
+
 TEST_CASE("every second and fourth of rows of a few elements without gaps: pixels of a smaller picture") {
   for (DType dtype : {u8, f16, i32, f32, f64})
     for (int lanes : {8, 16})
