@@ -29,6 +29,7 @@ void AxisUses::add(const Machine& machine, const std::vector<int>& axes, const s
   least += best;
   for (std::size_t a : named) {
     along[a].whole += own[a].whole, along[a].across += own[a].across, along[a].joined += own[a].joined, along[a].near += own[a].near, along[a].jumps += own[a].jumps;
+    along[a].within_lines |= own[a].within_lines;
     along[a].least += best;
   }
 }

@@ -17,16 +17,22 @@ class Collapser {
  public:
   Collapser(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) : graph_(graph), hints_(hints), schedule_(schedule), nest_(nest), folds_(has_folds(graph, nest)) {}
 
+  // First what runs through all arrays: an axis that repeats along another may be part of a longer one that does.
   void run() {
-    for (bool merged = true; merged;) {
-      merged = false;
-      for (int outer = 0; outer < count() && !merged; ++outer)
-        for (int inner = 0; inner < count() && !merged; ++inner)
-          if (outer != inner && hint(outer) > 1 && hint(inner) > 1 && can_merge(outer, inner)) merge(outer, inner), merged = true;
-    }
+    while (merge_one(false)) {}
+    while (merge_one(true)) {}
   }
 
  private:
+  bool merge_one(bool repeats) {
+    for (int outer = 0; outer < count(); ++outer)
+      for (int inner = 0; inner < count(); ++inner) {
+        if (outer == inner || hint(outer) <= 1 || hint(inner) <= 1 || !can_merge(outer, inner, repeats && is_thin(inner))) continue;
+        merge(outer, inner);
+        return true;
+      }
+    return false;
+  }
   int count() const { return static_cast<int>(nest_.axes.size()); }
   Index hint(int axis) const { return nest_.axes[static_cast<std::size_t>(axis)].hint; }
 
@@ -88,8 +94,8 @@ class Collapser {
       return repeat.operand == operand && (axis == outer || axis == inner);
     });
   }
-  bool can_merge(int outer, int inner) const {
-    const bool thin = is_thin(inner);
+  // thin: arrays may follow one of both, and repeat or stay along the other.
+  bool can_merge(int outer, int inner, bool thin) const {
     for (const Placed& placed : nest_.nodes) {
       const Node& node = graph_.node(placed.node);
       const auto has = [&](int axis) { return std::find(placed.axes.begin(), placed.axes.begin() + node.kept, axis) != placed.axes.begin() + node.kept; };

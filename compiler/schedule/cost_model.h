@@ -69,6 +69,7 @@ struct AxisUse {
   double joined = 0;                    // others that are picked from whole rows of a few elements without gaps
   double near = 0, jumps = 0;           // others, one by one: of several in a line of cache, and any other
   double least = 0;                     // of the nodes along it: the cost of what they read and write, each along the best of its axes
+  bool within_lines = false;            // neighbours lie in one line of cache
   bool folded = false;
   double kept_beside = 0;               // largest result of a fold over the axis, in elements
   int folds = 0;                        // over the axis
@@ -79,6 +80,7 @@ struct AxisUse {
     if (stride == 1 || is_known(known)) whole += stride * elements;
     else if (is_behind_rows(known) && (beside_few || stride <= longest_step)) joined += elements;
     else (stride <= 4 ? near : beside_few ? across : jumps) += elements;
+    within_lines |= stride < static_cast<double>(line_bytes / 4);                // as floats do
   }
 };
 

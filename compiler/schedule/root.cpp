@@ -54,7 +54,7 @@ RootPreference::Choice RootPreference::best(const Side& side) const {
     const bool is_lanes = axis == lanes && uses.along.size() > 1;
     const RootCost cost_as_root = root_cost(uses.along[axis], side.axes[axis].hint, is_lanes, hints_.threads);
     const double penalty = cost_as_root.total();
-    if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), penalty, is_lanes, cost_as_root.large_results > 0};
+    if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), penalty, is_lanes, cost_as_root.shared_lines > 0, cost_as_root.large_results > 0};
   }
   return choice;
 }
@@ -73,7 +73,7 @@ bool RootPreference::should_part(const Side& alone, const Side& nest, const Side
   for (const NestAxis& axis : joined.axes) bytes *= std::max(1.0, static_cast<double>(axis.hint));
   if (alone.rank < nest.rank && wastes_threads(joined, together, bytes)) return together.penalty > without;
   if (together.large_results && alone.rank == nest.rank && alone.rank > 2) return together.penalty > std::max(by_itself, without);
-  if (!together.lanes && !(together.large_results && alone.rank != nest.rank)) return false;
+  if (!together.lanes && !together.shares_lines && !(together.large_results && alone.rank != nest.rank)) return false;
   if (alone.rank != nest.rank) return together.penalty > (alone.rank > nest.rank ? by_itself : without);
   if (together.penalty <= std::min(by_itself, without)) return false;
   return tiles_lose(hints_.machine, bytes, joined.axes[static_cast<std::size_t>(together.axis)].hint, hints_.threads);

@@ -34,7 +34,7 @@ class RootPreference {
   struct Choice {
     int axis = -1;
     double penalty = 0;
-    bool lanes = false, large_results = false;
+    bool lanes = false, shares_lines = false, large_results = false;
   };
   Choice best(const Side& side) const;
   bool wastes_threads(const Side& side, const Choice& root, double bytes) const;

@@ -116,7 +116,7 @@ TEST_CASE("a root is poor if it is folded, thin, or the vector axis; a longer on
   CHECK(root_cost(folded, 1000, false, 1).total() > root_cost(folded, 1 << 20, false, 1).total());
   CHECK(root_cost(folded_to_many, 1000, false, 1).total() > root_cost(folded, 1000, false, 1).total());
   CHECK(root_cost(plain, 64, true, 2).total() > root_cost({.whole = 1}, 8, false, 2).total());
-  CHECK(root_cost(plain, 64, true, 1).total() < root_cost({.whole = 1}, 8, false, 1).total());
+  CHECK(root_cost(plain, 64, true, 1).total() < root_cost({.whole = 1, .within_lines = true}, 8, false, 1).total());
   for (const AxisUse& use : {plain, folded, folded_to_many})
     for (bool vectors : {false, true})
       for (int threads : {1, 2, 64}) {
