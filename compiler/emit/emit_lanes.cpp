@@ -276,14 +276,23 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     emit_rest(loop, {rest, range.end}, once ? steps : 1, once);
 }
 
-// Every step may be the last one, of fewer elements.
+// Every step may be the last one, of fewer elements. Known to be the only one it needs no loop, and its masks are constants. Not with guards: of a mask
+// of a constant and a guard LLVM 22 loads the half that has no lanes as if it had all, where the processor has SSE4a.
 void KernelEmitter::emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole) {
-  mostly_whole_ = mostly_whole;
-  for_range(range.begin, range.end, steps * lane_count, "rest", [&](Value* index) {
-    part_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(steps * lane_count));
+  Value* left = b_.CreateSub(range.end, range.begin);
+  const auto step = [&](Value* index, Value* count) {
+    part_ = count;
     emit_lane_body(loop, index, steps, first_lanes(part_, steps));
     part_ = nullptr;
-  });
+  };
+  mostly_whole_ = mostly_whole;
+  const bool guarded = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Load>(item) && std::get<Load>(item).guarded; });
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(left);
+  if (!guarded && known && known->getSExtValue() > 0 && known->getSExtValue() <= steps * lane_count) step(range.begin, left);
+  else
+    for_range(range.begin, range.end, steps * lane_count, "rest", [&](Value* index) {
+      step(index, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(steps * lane_count)));
+    });
   mostly_whole_ = false;
 }
 

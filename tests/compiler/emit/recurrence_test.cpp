@@ -120,6 +120,24 @@ TEST_CASE("a scan of what is computed in place runs sixteen rows side by side, a
   CHECK(f.schedule().find("lanes i:n") != std::string::npos);
 }
 
+TEST_CASE("states of one vector go from row to row in registers") {
+  for (const DType dtype : {f32, f64, i32, u8})
+    for (const Index columns : {1, 2, 3, 5, 8, 15, 16, 17}) {
+      CAPTURE(to_text(dtype));
+      CAPTURE(columns);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", columns}), y = g.input("y", dtype, {"n", "m"});
+      const Expr sums = cumulative_sum(x, 0);
+      const Function known = compiled(g, {sums, sums * x + 1, flip(cumulative_max(flip(x, {0}), 0), {0})}, {x}), any = compiled(g, {cumulative_prod(y, 0)}, {y});
+      for (const Index n : {0, 1, 7, 8, 9, 15, 16, 17, 100, 700}) {
+        const Array array = uniform(dtype, {n, columns});
+        check_call(known, {array});
+        check_call(any, {array});
+      }
+      if (dtype == f32 && columns > 1) CHECK((known.report().find(" elements of i together") != std::string::npos) == (columns <= 16));
+    }
+}
+
 TEST_CASE("long functions beside a scan run as vectors: in tiles of eight, or in nests of their own") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"}), s = cumulative_sum(x * 0.25f, 1);
