@@ -49,7 +49,8 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
     } else if (copies_.thin) {
       const int at = is_along_rows() ? 0 : step;           // all steps are one vector of rows
       auto& slots = thin_slots_[{&item, at}];
-      slots.push_back(factor ? product(b_, fold.dtype, value, factor) : value);
+      if (slots.size() < fold_slots) slots.push_back(factor ? product(b_, fold.dtype, value, factor) : value);
+      else slots[jam_copy_ % fold_slots] = accumulated(fold, slots[jam_copy_ % fold_slots], value, factor);
       if (is_along_rows() ? step + 1 < steps : !is_last_copy()) continue;
       Value* result = is_along_rows() ? across_rows(fold, std::exchange(slots, {})) : across_slots(fold, std::exchange(slots, {}));
       if (copies_.taker) thin_results_[fold.row].push_back(result);

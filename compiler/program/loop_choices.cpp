@@ -222,7 +222,8 @@ static int weight_of_copy(const LoopChoices::Outer& outer) {
 // So few elements that all stay in registers.
 bool LoopChoices::is_thin(const Loop& loop, const Outer& outer) const {
   const Extent& extent = program_.axis(loop.var.axis).extent;
-  if (loop.mark != Mark::serial || !extent.is_number() || extent.constant() < 1 || extent.constant() > fold_slots) return false;
+  const Index most = most_thin(weight_of_copy(outer) < outer.weight, outer.stores, outer.across > 0);
+  if (loop.mark != Mark::serial || !extent.is_number() || extent.constant() < 1 || extent.constant() > most) return false;
   if (program_.is_tiled(loop.var.axis) || outer.scalars || outer.folds_others || (outer.scans && (outer.across == 0 || !carries_rows(outer)))) return false;
   const int weight = extent.constant() < static_cast<Index>(copies_that_call) ? outer.weight : weight_of_copy(outer);
   return (outer.folds_outer || outer.across > 0) && weight * extent.constant() <= thin_bodies;

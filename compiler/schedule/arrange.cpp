@@ -228,7 +228,7 @@ void put_few_folded_last(const Graph& graph, const Nest& nest, std::vector<int>&
   const auto is_folded = [&](int axis) { return folds_axis(graph, nest, axis); };
   const auto is_few = [&](int axis) {
     const Extent& extent = nest.axes[static_cast<std::size_t>(axis)].extent;
-    return extent.is_number() && extent.constant() <= fold_slots;
+    return extent.is_number() && extent.constant() <= most_thin(false, false, false);
   };
   if (nest.axes[static_cast<std::size_t>(nest.lanes)].hint < few_outside_vectors) return;
   if (std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return graph.node(placed.node).kind != Kind::apply; })) return;

@@ -21,9 +21,9 @@ using Candidate = ThinExtents::Candidate;
 // Each symbol and shape once: calls look at all of them.
 class Candidates {
  public:
-  void add(const Shape& shape, std::size_t axis) {
+  void add(const Shape& shape, std::size_t axis, Shape inside = {}) {
     std::string symbol = symbol_of(shape[axis]);
-    if (!symbol.empty() && seen_.insert(concat(symbol, ' ', to_text(shape))).second) all.push_back({std::move(symbol), shape});
+    if (!symbol.empty() && seen_.insert(concat(symbol, ' ', to_text(inside), to_text(shape))).second) all.push_back({std::move(symbol), shape, std::move(inside)});
   }
   std::vector<Candidate> all;
 
@@ -51,7 +51,13 @@ ThinExtents::ThinExtents(const Graph& graph) {
   Candidates candidates;
   for (const auto* ids : {&graph.inputs, &graph.outputs})
     for (NodeId id : *ids)
-      if (const Node& node = graph.node(id); node.rank() > 1) candidates.add(node.shape(), node.order == Order::c ? node.shape().size() - 1 : 0);
+      if (const Node& node = graph.node(id); node.rank() > 1) {
+        const Shape shape = node.shape();
+        const std::size_t last = shape.size() - 1;
+        const bool rows = node.order == Order::c;
+        candidates.add(shape, rows ? last : 0);
+        if (node.rank() > 2) candidates.add(shape, rows ? last - 1 : 1, {shape[rows ? last : 0]});
+      }
   add_folded(candidates, graph);
   candidates_ = std::move(candidates.all);
 }
@@ -61,7 +67,8 @@ Bindings ThinExtents::in(const Bindings& bindings) const {
   for (const Candidate& candidate : candidates_) {
     const auto value = bindings.find(candidate.symbol);
     if (value == bindings.end() || thin.contains(candidate.symbol)) continue;
-    if (thin_extent_pays(value->second, elements_of(candidate.shape, bindings))) thin.insert(*value);
+    const auto inside = static_cast<Index>(elements_of(candidate.inside, bindings));
+    if (thin_extent_pays(value->second, inside, elements_of(candidate.shape, bindings))) thin.insert(*value);
   }
   return thin;
 }

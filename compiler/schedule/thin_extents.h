@@ -1,13 +1,13 @@
 // Symbols that a call binds to so few elements that loops over them are worth code of their own: [n,d] with a million rows of four.
 // Known as a number, such an extent merges with its neighbour, is written out, and is read in whole vectors; as a symbol it is a
-// loop of four, or sixteen lanes far apart.
+// loop of four, or sixteen lanes far apart; what is left over of a row of fifty has masks that are known.
 #pragma once
 #include <weft/graph.h>
 
 namespace weft {
 
-// The fastest axes of inputs and outputs, and folded axes, that are a symbol of two to sixteen elements in an array of many. Empty for
-// most calls. Cost: linear in the nodes.
+// The fastest axes of inputs and outputs, those before them where both are so few together, and folded axes, that are a symbol of two to sixty-four
+// elements in an array of many: small matrices down an axis are columns as well. Empty for most calls. Cost: linear in the nodes.
 class ThinExtents {
  public:
   explicit ThinExtents(const Graph& graph);
@@ -16,6 +16,7 @@ class ThinExtents {
   struct Candidate {
     std::string symbol;
     Shape shape;                        // of the array, or of the domain that is folded
+    Shape inside;                       // faster axes of the array that count with it
   };
 
  private:

@@ -16,7 +16,7 @@
 // (report() tells what code relies on). Loops are chosen for the sizes of the call that compiles them: a call of more than some 4 us whose
 // sizes differ by half and more from those of all calls that compiled chooses anew, up to eight times; that takes a millisecond or two if
 // the code comes out the same. In an array of 4096 elements or more, a fastest or folded axis of two to sixteen is a number in
-// the code, and compiles once for each (of the first sixteen). Results are the same bits whatever was called before. A broadcast to a shape
+// the code, and one of up to 64 in an array of 65536; each compiles once (of the first sixteen). Results are the same bits whatever was called before. A broadcast to a shape
 // that is an argument (weft/target_shape.h) is compiled once for each way in which its axes repeat; bind reads the shape. Outputs may overlap inputs or each other: results are as if all inputs were read first. Shapes of the caller's arrays
 // never change.
 //

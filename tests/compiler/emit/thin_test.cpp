@@ -42,6 +42,28 @@ TEST_CASE("results of folds over few elements go on in registers") {
       }
 }
 
+TEST_CASE("two elements of a slot stay in registers too") {
+  for (const DType dtype : {f32, f64, f16, i32})
+    for (const Index few : {16, 17, 23, 31, 32, 33}) {
+      CAPTURE(dtype);
+      CAPTURE(few);
+      Graph g;
+      const Expr x = g.input("x", dtype, {few, "n"}), y = g.input("y", dtype, {few, "n"});
+      const Function sums = compile({sum(x, 0), sum(x * y, 0), prod(x, 0)}, {x, y}, {.threads = 2, .verify = true}),
+                     extremes = compile({max(x, 0), min(x + y, 0)}, {x, y}, {.threads = 2, .verify = true}),
+                     beside = compile({sum(x * x, 0) + y}, {x, y}, {.threads = 1, .verify = true});
+      for (const Index n : {1, 15, 16, 17, 100, 1025, 4096}) {
+        const auto whole = [](Index k) { return static_cast<double>(k * 7919 % 1009 - 500); };
+        const Array a = dtype == i32 ? counted_by(dtype, {few, n}, whole) : uneven(dtype, {few, n}), b = dtype == i32 ? a : near_one(dtype, {few, n});
+        for (const Function* f : {&sums, &extremes, &beside}) {
+          same_bits(*f, {a, b});
+          if (dtype != i32) same_bits(*f, {strange(dtype, {few, n}), b});
+        }
+      }
+      if (dtype == f32) CHECK((sums.report().find(concat(", ", few, " elements of j together")) != std::string::npos) == (few <= 32));
+    }
+}
+
 TEST_CASE("results that are read elsewhere too are kept") {
   Graph g;
   const Expr x = g.input("x", f32, {4, "n"}), s = sum(x, 0);

@@ -1,4 +1,4 @@
-// Axes of two to sixteen elements: known to the graph, or by the call alone, which then has a variant of its own. Folds along and across
+// Axes of two to sixty-four elements: known to the graph, or by the call alone, which then has a variant of its own. Folds along and across
 // them, results that lie across, every layout, against the interpreter.
 #include "bits.h"
 #include "layouts.h"
@@ -18,13 +18,18 @@ bool knows(const Function& f, const Array& array, Index extent) {
 
 }  // namespace
 
-TEST_CASE("an axis that the call makes thin is a number in the variant, in large arrays of two to sixteen") {
+TEST_CASE("an axis that the call makes thin is a number in the variant, in large arrays of two to sixty-four but of whole vectors") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"});
   const Function f = compile({sum(x, 1), sum(x, 0)}, {x});
   for (Index d = 2; d <= 16; ++d) CHECK(knows(f, Array(f32, {4096 / d + 1, d}), d));
   CHECK(!knows(f, Array(f32, {4096 / 4 - 1, 4}), 4));
-  CHECK(!knows(f, Array(f32, {10000, 17}), 17));
+  for (Index d : {17, 31, 32, 33, 47, 63}) {
+    const Function longer = compile({sum(x, 1), sum(x, 0)}, {x});
+    CHECK(knows(longer, Array(f32, {65536 / d + 1, d}), d));
+    CHECK(!knows(longer, Array(f32, {65536 / d - 1, d}), d));
+  }
+  for (Index d : {48, 64, 65}) CHECK(!knows(f, Array(f32, {10000, d}), d));
   CHECK(!knows(f, Array(f32, {10000, 1}), 1));
   CHECK(!knows(f, Array(f32, {10000, 0}), 0));
 }
@@ -38,12 +43,37 @@ TEST_CASE("a folded axis may be thin wherever it lies; others only where they ar
   CHECK(!not_folded.final_graph({three}).node(not_folded.final_graph({three}).inputs[0]).domain[0].is(3));
 }
 
+TEST_CASE("both axes of small matrices are numbers, if together they are so few") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "a", "b"}), y = g.input("y", f32, {"n", "a", "b"}, Order::f);
+  const Function f = compile({sum(x, 0), softmax(x, 0), cumulative_sum(x, 0), x - mean(x, {0, 2}, true)}, {x}, {.threads = 2, .verify = true});
+  const auto known = [&](const Dims& shape) {
+    const Graph& graph = f.final_graph({Array(f32, shape)});
+    const Shape& domain = graph.node(graph.inputs[0]).domain;
+    return std::pair(domain[1].is_number(), domain[2].is_number());
+  };
+  CHECK(known({1000, 5, 3}) == std::pair(true, true));
+  CHECK(known({1000, 4, 4}) == std::pair(true, true));
+  CHECK(known({2000, 20, 3}) == std::pair(true, true));
+  CHECK(known({1000, 20, 3}) == std::pair(false, true));
+  CHECK(known({2000, 5, 13}) == std::pair(false, true));
+  CHECK(known({1000, 25, 3}) == std::pair(false, true));
+  CHECK(known({100, 5, 3}) == std::pair(false, false));
+  CHECK(known({1000, 5, 0}) == std::pair(false, false));
+  for (const Dims& shape : {Dims{1000, 5, 3}, Dims{700, 2, 7}, Dims{513, 4, 4}, Dims{1100, 20, 3}, Dims{1200, 5, 11}}) same_bits(f, {counted(f32, shape)});
+  const Function along_columns = compile({sum(y, 2)}, {y}, {.verify = true});
+  const Array array = counted(f32, {5, 3, 1000}).transpose();
+  const Graph& graph = along_columns.final_graph({array});
+  CHECK(graph.node(graph.inputs[0]).domain[1].is_symbol("a"));
+  same_bits(along_columns, {array});
+}
+
 TEST_CASE("calls alternate between thin axes and others; many of them share the variant of all") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"}), y = g.input("y", f32, {"e", "c"});
   const Function f = compile({sum(x, 1), softmax(x), sum(y, 0)}, {x, y}, {.threads = 2, .verify = true});
   const Graph& graph = f.final_graph();
-  for (Index d : {3, 40, 4, 3, 1, 2, 16, 17})
+  for (Index d : {3, 40, 4, 3, 1, 2, 16, 17, 64, 70})
     for (Index e : {2, 5, 40, 9}) {
       const std::vector<Array> arrays{counted(f32, {700 + 3000 / d, d}), counted(f32, {e, 1500})};
       const std::vector<Array> results = f(arrays), expected = interpret(graph, graph.outputs, graph.inputs, arrays, {}, compiled_math);
@@ -57,7 +87,7 @@ TEST_CASE("what is shown is the variant of the last call") {
   const Function f = compile({sum(x, 1)}, {x});
   f({Array(f32, {2000, 4})});
   CHECK(f.schedule().find("j:4") != std::string::npos);
-  f({Array(f32, {2000, 40})});
+  f({Array(f32, {2000, 100})});
   CHECK(f.schedule().find("j:d") != std::string::npos);
 }
 
