@@ -179,6 +179,7 @@ class KernelEmitter : private Accesses {
     bool near;                                  // into the first level
   };
   LaterTile later_tile(const Load& load, const LaneAccess& access, int step, int elements, const Loop& lanes);
+  bool leaves_second_level(const Load& load, const Loop& lanes) const;
   bool crowds_second_level(const Load& load, const Loop& lanes) const;
   void fetch_beside_tiles(const Loop& lanes, Value* index);
   void fetch_beside_squares(const Loop& outer, const Loop& lanes, int steps);

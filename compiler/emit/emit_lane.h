@@ -15,7 +15,7 @@ namespace weft {
 inline constexpr Index least_near_ahead = 2048, most_near_ahead = 4096, far_ahead = 1024;
 // Over few elements of a row, transposed in registers: sums of rows of 4 floats .28, .25, .23 at 1024, 2048, 4096 (Emerald Rapids). Where whole rows
 // are worked on there is less to do meanwhile, and 1024 into the second level are better: .125 for .152 an element (Zen 4).
-inline constexpr Index thin_bytes_ahead = 4096;
+inline constexpr Index thin_bytes_ahead = 4096, far_rows_ahead = 256;
 
 // Where a load or store in a lanes loop reads: everything but the lane axis is in `base`.
 struct LaneAccess {

@@ -71,12 +71,14 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     Value* at = nullptr;
     std::optional<LaterTile> later;
     if (!copies_.thin && !(copies_.swept > 0 && has_long_blocks()) && program_.buffer(load->buffer).place != Place::row) later = later_tile(*load, access, step, width, lanes);
+    const bool far_rows = copies_.thin && leaves_second_level(*load, lanes);
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
       rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
       // Few elements of a row: a line has several rows, and no pages are apart.
       const Index row_bytes = width * std::abs(step) * item_bytes(dtype);
       if (copies_.thin && past_caches() && !part_ && lane * row_bytes % line_bytes < row_bytes) fetch_lines(at, number(thin_bytes_ahead), row_bytes, true);
+      if (far_rows) fetch_lines(at, number(far_rows_ahead), row_bytes, true);
       if (later) fetch_lines(at, later->distance, later->bytes, later->near);
     }
     auto& columns = tiles_[&item] = columns_of(b_, rows, register_bytes());

@@ -18,6 +18,13 @@
 namespace weft {
 namespace {
 
+bool folds_axis(const Graph& graph, const Nest& nest, int axis) {
+  for (const Placed& placed : nest.nodes)
+    for (std::size_t d = static_cast<std::size_t>(graph.node(placed.node).kept); d < placed.axes.size(); ++d)
+      if (placed.axes[d] == axis) return true;
+  return false;
+}
+
 struct Costs {
   AxisUses uses;                        // by axis
   std::vector<double> stride;           // by axis: sum of |stride| over accesses, outermost if large
@@ -30,6 +37,8 @@ struct Costs {
     const auto results = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return schedule.stored[placed.node.value]; });
     const bool is_long = std::all_of(nest.axes.begin(), nest.axes.end(), [](const NestAxis& axis) { return axis.hint >= shortest_in_blocks; });
     const bool in_blocks = is_long && !begin_lines(hints.stream) && results == 1 && !has_folds(graph, nest);
+    std::uint64_t folded = 0;
+    for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) folded |= std::uint64_t{folds_axis(graph, nest, axis)} << axis;
     std::set<std::pair<NodeId, std::string>> loaded;             // what several nodes read at the same index is loaded once
     for (const Placed& placed : nest.nodes) {
       const Node& node = graph.node(placed.node);
@@ -58,7 +67,7 @@ struct Costs {
           access.push_back({placed.axes[d], strides[d], classes[d] == StrideClass::joined ? classes[d] : StrideClass::other, strides[d] == 1 ? kept : (shared.is_product() ? result_across_product : store_in_loads(in_blocks)) * kept});
         add(nest, access, own);
       }
-      uses.add(hints.machine, placed.axes, own);
+      uses.add(hints.machine, placed.axes, nest.axes, folded, own);
       add_folds(node, placed.axes, nest.axes, uses);
       if (node.kind == Kind::apply && op_cost(node.op) >= long_function)
         for (int axis : placed.axes) if (axis >= 0) uses.along[static_cast<std::size_t>(axis)].functions += op_cost(node.op) * volume;
@@ -135,13 +144,6 @@ int choose_root(Nest& nest, const Costs& costs, const SharedOperands::Loops& pro
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }
   return best;
-}
-
-bool folds_axis(const Graph& graph, const Nest& nest, int axis) {
-  for (const Placed& placed : nest.nodes)
-    for (std::size_t d = static_cast<std::size_t>(graph.node(placed.node).kept); d < placed.axes.size(); ++d)
-      if (placed.axes[d] == axis) return true;
-  return false;
 }
 
 // The axes of a recurrence over several nest in visiting order: they trade places among themselves.

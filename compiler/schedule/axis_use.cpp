@@ -20,12 +20,13 @@ double volume_of(const std::vector<int>& axes, const std::vector<NestAxis>& nest
   return volume;
 }
 
-void AxisUses::add(const Machine& machine, const std::vector<int>& axes, const std::vector<AxisUse>& own) {
+void AxisUses::add(const Machine& machine, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, std::uint64_t folded, const std::vector<AxisUse>& own) {
   std::vector<std::size_t> named;
   for (int axis : axes) if (axis >= 0) named.push_back(static_cast<std::size_t>(axis));
   if (named.empty()) return;
-  double best = access_cost(machine, own[named[0]]);
-  for (std::size_t a : named) best = std::min(best, access_cost(machine, own[a]));
+  const auto cost = [&](std::size_t a) { return access_cost(machine, own[a]) / (folded >> a & 1 ? lanes_in_use(nest_axes[a].hint) : 1); };
+  double best = cost(named[0]);
+  for (std::size_t a : named) best = std::min(best, cost(a));
   least += best;
   for (std::size_t a : named) {
     along[a].whole += own[a].whole, along[a].across += own[a].across, along[a].joined += own[a].joined, along[a].near += own[a].near, along[a].jumps += own[a].jumps;

@@ -59,10 +59,10 @@ double short_row_cost(const AxisUse& use, Index extent, bool masks) {
 
 }  // namespace
 
+double lanes_in_use(Index extent) { return extent < lane_count ? 0.4 * std::max(1.0, static_cast<double>(extent)) / lane_count : 1.0; }
+
 double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent, bool masks) {
-  const double cost = accesses + carried_in_loads * carried + arithmetic + short_row_cost(use, extent, masks);
-  // A loop of fewer than sixteen elements wastes lanes and its start.
-  return cost / (extent < 16 ? 0.4 * std::max(1.0, static_cast<double>(extent)) / 16 : 1.0);
+  return (accesses + carried_in_loads * carried + arithmetic + short_row_cost(use, extent, masks)) / lanes_in_use(extent);
 }
 
 bool idles_threads(const AxisUse& use, Index extent, bool is_vector_axis, int threads) {
@@ -156,9 +156,11 @@ Index unit_of_short_axis(Index unit, Index most) {
 
 bool thin_extent_pays(Index extent, Index inside, double elements) {
   constexpr double enough = 1 << 12, enough_of_longer = 1 << 16;       // a call of fewer takes less time than compiling
+  constexpr Index longest = 4 * lane_count;
+  if (extent < 2 || extent > longest || inside > longest / extent) return false;
   const Index row = extent * inside;
   const bool is_whole = row % lane_count == 0 && row > 2 * lane_count;
-  return extent >= 2 && row <= 4 * lane_count && !is_whole && elements >= (row <= lane_count ? enough : enough_of_longer);
+  return !is_whole && elements >= (row <= lane_count ? enough : enough_of_longer);
 }
 
 // Calls take twenty instructions of code, so that softmax of sixteen planes is compiled in 80 ms for 16, and what they keep in registers leaves them:

@@ -90,6 +90,7 @@ double access_cost(const Machine& machine, const AxisUse& use);
 // The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it, which run one
 // element at a time; `accesses` and `arithmetic`: of all ops; `masks`: parts of vectors have them.
 double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent, bool masks);
+double lanes_in_use(Index extent);               // share of them: a loop of fewer than sixteen elements wastes its start too
 inline constexpr double op_in_loads = 0.25;
 // Elements of a long function beside a recurrence, from which it has a nest of its own and runs as vectors: exp(cumulative_sum(x)) of 1000 floats or
 // a million 2.5 -> 1.0 ns each, the logarithm of a sum of exponentials so far 6.3 -> 1.15 (Zen 4).

@@ -39,8 +39,10 @@ void RootPreference::add(NodeId id, const std::vector<int>& axes, const std::vec
     if (axes[d] < 0 || strides[d] == 0) continue;
     own[static_cast<std::size_t>(axes[d])].add(strides[d], StrideClass::other, volume);
   }
-  uses.add(hints_.machine, axes, own);
   add_folds(graph_.node(id), axes, nest_axes, uses);
+  std::uint64_t folded = 0;
+  for (std::size_t axis = 0; axis < uses.along.size(); ++axis) folded |= std::uint64_t{uses.along[axis].folded} << axis;
+  uses.add(hints_.machine, axes, nest_axes, folded, own);
 }
 
 RootPreference::Choice RootPreference::best(const Side& side) const {

@@ -47,6 +47,24 @@ TEST_CASE("tiles fetch the next one of their rows, or one at least 128 lines lat
   }
 }
 
+TEST_CASE("few elements at a time of rows that lie apart fetch four lines ahead, unless the second level holds all") {
+  for (const DType dtype : {f32, f64}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "m", 7});
+    const auto code = [&](Index m, Index second_level) {
+      Machine machine;
+      machine.second_level_bytes = static_cast<double>(second_level);
+      const Function f = compile_for(machine, {cumulative_sum(x, 1)}, {x}, checked());
+      same_bits(f, {near_one(dtype, {130, m, 7})});
+      return f.llvm();
+    };
+    const Index bytes = 130 * 100 * 7 * static_cast<Index>(size_of(dtype));
+    CHECK(code(100, bytes - 1).find(", i64 256") != std::string::npos);
+    CHECK(code(100, bytes).find(", i64 256") == std::string::npos);
+    CHECK(code(2, 100).find(", i64 256") == std::string::npos);            // rows side by side
+  }
+}
+
 TEST_CASE("beside tiles short rows fetch that of the next tile, and blocks of tiles the next vectors of a row") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f32, {"n", "m"});

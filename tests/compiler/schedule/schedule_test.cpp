@@ -147,6 +147,35 @@ TEST_CASE("means of columns and what is left without them: one nest if its tiles
   CHECK(count(schedule_text(graph, {{"n", 20}, {"m", 30}}), "parallel") == 1);
 }
 
+// Of a matrix of 5 x 3 each line of memory has all fifteen: a root of one of them would touch every line again.
+TEST_CASE("few elements that lie in the same lines are no root of what folds and what reads it, but in a cache") {
+  const char* graph = "graph g(%x: f32[n,5,3]) -> (%1) {\n%0: f32[i:5,j:3] = sum(k:n) copy(%x[k,i,j])\n%1: f32[i:n,j:5,k:3] = subtract(%x[i,j,k], %0[j,k])\n}";
+  CHECK(count(schedule_text(graph, {{"n", 50000}}), "parallel") == 2);
+  CHECK(count(schedule_text(graph, {{"n", 100}}), "parallel") == 1);
+  const char* planes = "graph g(%x: f32[5,n]) -> (%1) {\n%0: f32[i:5] = sum(k:n) copy(%x[i,k])\n%1: f32[i:5,j:n] = subtract(%x[i,j], %0[i])\n}";
+  CHECK(count(schedule_text(planes, {{"n", 150000}}), "parallel") == 1);
+}
+
+TEST_CASE("axes that run through all arrays become one before others repeat along them") {
+  const auto of = [](const char* rows) { return concat("graph g(%x: f32[n,", rows, ",3], %m: f32[", rows, ",3]) -> (%0) {\n%0: f32[i:n,j:", rows, ",k:3] = subtract(%x[i,j,k], %m[j,k])\n}"); };
+  CHECK(count(schedule_text(of("5"), {{"n", 5000}}), ":15") == 1);          // too long to repeat in registers
+  CHECK(count(schedule_text(of("2"), {{"n", 5000}}), ":6*n") >= 1);
+}
+
+TEST_CASE("rows of a few elements that are folded are no vectors, if what few nodes have runs along others") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"a", "b", 7});
+  const auto loops_along_seven = [&](const std::vector<int>& axes) {
+    const Function f = compile({var(x, axes)}, {x}, {.threads = 1});
+    f({Array(f32, {300, 500, 7})});
+    std::size_t loops = 0;
+    for (const char* as_vectors : {"lanes i:7", "lanes j:7", "lanes k:7", "lanes l:7"}) loops += count(f.schedule(), as_vectors);
+    return loops;
+  };
+  CHECK(loops_along_seven({0, 2}) == 0);
+  CHECK(loops_along_seven({1, 2}) == 1);           // over a sixteenth of all
+}
+
 TEST_CASE("strides decide which axis runs as vectors, not the order of axes") {
   const char* product = "graph g(%x: f64[n,m], %y: f64[n,m], %r: f64[m]) -> (%1) {\n%0: f64[i:n,j:m] = multiply(%x[i,j], %r[j])\n"
                         "%1: f64[i:n,j:m] = add(%0[i,j], %y[i,j])\n}";
