@@ -18,7 +18,8 @@ class RootPreference {
   // Whether a node and the nodes of a nest should part, though they fit together.
   //   alone, among, own    the node by itself: its uses, its roots, and how many axes it runs over
   //   nest, roots          the nest without it;      joined, left: the nest with it
-  // The roots that are left may make the vector axis the root, or one over which large results are folded, where one side by itself had a better one. If one side runs
+  // The roots that are left may make the vector axis the root, one of few elements in the same lines, or one over which large results are folded, where one
+  // side by itself had a better one. If one side runs
   // over more axes, what the other makes for it is small beside its work: they part. Otherwise both read the same arrays,
   // and part only if the tiles of the shared nest do not stay in cache, or are too few for the threads. What folds the root of a larger nest
   // to less than a leaf for each thread parts from it: the sum over rows of their sums.
