@@ -278,7 +278,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
 }
 
 // Every step may be the last one, of fewer elements. Known to be the only one it needs no loop, and its masks are constants. Not with guards: of a mask
-// of a constant and a guard LLVM 22 loads the half that has no lanes as if it had all, where the processor has SSE4a.
+// of a constant and a guard LLVM 22 loads the half that has no lanes as if it had all (seen where it uses EXTRQ, of SSE4a).
 void KernelEmitter::emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole) {
   Value* left = b_.CreateSub(range.end, range.begin);
   const auto step = [&](Value* index, Value* count) {
