@@ -67,6 +67,15 @@ class KernelEmitter : private Accesses {
   // emit_narrow.cpp
   int steps_in_register(const Loop& loop, int steps) const;
   void emit_narrow_items(const Loop& loop, Value* index, int steps, int together);
+  bool moves_plainly() const;
+  std::map<int, Value*> emit_wide_items(const Loop& loop, Value* index, int first, int lanes);
+
+  // emit_search.cpp
+  bool searches(const Loop& loop) const;
+  void emit_searches(const Loop& loop);
+  std::vector<Value*> emit_condition(const Loop& asks, const Arg& condition, Value* index, int steps, int lanes, const Masks& masks);
+  Value* is_anywhere(const std::vector<Value*>& holds, std::size_t bytes);
+  void emit_search(const Loop& asks, const Search& search, int number_of_fold);
 
   // emit_parts.cpp
   bool runs_in_parts(const Loop& loop) const;

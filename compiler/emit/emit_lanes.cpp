@@ -143,9 +143,10 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
       }
       for (int step = 0; step < steps; ++step) {
         if (buffer.place == Place::index) {
-          Value* lanes = b_.CreateAdd(b_.CreateVectorSplat(lane_count, b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
-          Value* scaled = b_.CreateMul(lanes, b_.CreateVectorSplat(lane_count, number(load->at[0].step)));
-          made.push_back(b_.CreateAdd(scaled, b_.CreateVectorSplat(lane_count, size(load->at[0].start))));
+          llvm::Type* type = register_type(context_, buffer.dtype, 1);
+          const auto spread = [&](Value* value) { return b_.CreateVectorSplat(lane_count, b_.CreateTrunc(value, type)); };
+          Value* lanes = b_.CreateAdd(spread(b_.CreateAdd(index, number(step * lane_count))), lane_numbers(static_cast<int>(type->getIntegerBitWidth())));
+          made.push_back(b_.CreateAdd(b_.CreateMul(lanes, spread(number(load->at[0].step))), spread(size(load->at[0].start))));
         } else if (auto again = repeated_.find({key, step}); again != repeated_.end()) {
           made.push_back(again->second);
         } else if (load->guarded) {
@@ -201,7 +202,7 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
 void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
   const bool transposes = copies_.tiled_by >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return is_across(item, loop); });
-  LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, copies(), transposes, tables, copies_.down_columns, copies_.swept > 0, !stages_.empty(), copies_.rolled, &loop == copies_.taker, copies_.in_registers, 0};
+  LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, copies(), transposes, tables, copies_.down_columns, copies_.swept > 0, !stages_.empty(), copies_.rolled, &loop == copies_.taker, copies_.in_registers, 0, searches(loop)};
   const auto& accesses = jam_.empty() ? accesses_ : jam_.front().accesses;
   for (const Item& item : loop.body) {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.in_registers && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.fold(accumulate->fold).axis;
@@ -314,6 +315,7 @@ void KernelEmitter::emit_whole_then_rest(const Loop& loop, Range range, int step
 }
 
 void KernelEmitter::emit_vectors(const Loop& loop) {
+  if (searches(loop)) return emit_searches(loop);
   const int axis = loop.var.axis;
   const Range range = range_of(axis);
   bool ordered = false;

@@ -46,6 +46,7 @@ struct LoopCode {
   bool swept, staged, rolled, takes;    // swept: tiles in blocks; staged: whose results go through scratch; rolled: by way of squares in memory; takes: what a loop before it folds, in registers
   bool in_registers;                    // sums of several elements of the outer axis at once, in registers
   int streams;                          // results that are stored past the caches
+  bool searches;                        // it ends at the first index that it folds
 };
 
 struct StagePlan {

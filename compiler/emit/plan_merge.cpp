@@ -12,8 +12,8 @@ int stride_entry(const Buffer& buffer, int slot, std::size_t dim, Plan& plan) {
 }
 
 // A float sum over nothing is +0, not the unit -0.
-Scalar value_of_nothing(const Fold& fold) {
-  return fold.ordered && fold.accumulator == AccumulatorId::sum ? Scalar::of(fold.dtype, 0.0) : unit(fold.accumulator, fold.dtype);
+Scalar value_of_nothing(const Fold& fold, DType dtype) {
+  return fold.ordered && fold.accumulator == AccumulatorId::sum ? Scalar::of(dtype, 0.0) : unit(fold.accumulator, dtype);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ StagePlan plan_merge(const Program& program, const std::vector<int>& slots, Plan
   for (const Fold& fold : program.folds) {
     if (fold.partial < 0) continue;
     const Buffer &partial = program.buffer(fold.partial), &target = program.buffer(fold.target);
-    Merge::Result result{merge_function(fold.accumulator, fold.dtype), slot_of(fold.partial), slot_of(fold.target), plan.sizes.add(row_elements(partial)), units, value_of_nothing(fold), {}};
+    Merge::Result result{merge_function(fold.accumulator, partial.dtype), slot_of(fold.partial), slot_of(fold.target), plan.sizes.add(row_elements(partial)), units, value_of_nothing(fold, partial.dtype), {}};
     for (std::size_t d = 0; d < partial.axes.size(); ++d)
       for (std::size_t to = 0; to < target.extents.size(); ++to)
         if (fold.target_axes[to] == partial.axes[d])

@@ -19,7 +19,7 @@ Value* Values::scalar_load(const Load& load) {
   if (buffer.place == Place::index) {
     const Subscript& s = load.at[0];
     Value* index = s.axis < 0 ? number(0) : axis_index_[static_cast<std::size_t>(s.axis)];
-    return b_.CreateAdd(size(s.start), b_.CreateMul(index, number(s.step)));
+    return b_.CreateTrunc(b_.CreateAdd(size(s.start), b_.CreateMul(index, number(s.step))), memory_type(context_, buffer.dtype, 1));
   }
   if (load.guarded) return guarded_load(load, nullptr, 0, nullptr);
   auto* value = b_.CreateAlignedLoad(memory_type(context_, buffer.dtype, 1), address(load.buffer, load.at), llvm::Align(size_of(buffer.dtype)));

@@ -64,7 +64,7 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   }();
   Hints hints;
   hints.bindings = bindings;
-  if (others.may_take_facts(bindings)) hints.facts = facts_of_call(bindings);
+  hints.facts = others.may_take_facts(bindings) ? facts_of_call(bindings) : facts_of_all_but_huge(bindings);
   hints.threads = executor->threads();
   hints.machine = machine;
   hints.masks = has_feature(host_features(options.lanes), "+avx512f");

@@ -176,6 +176,7 @@ class Report {
   }
   static std::string body(const LoopCode& code) {
     std::string text = concat(code.instructions, " vector instructions, ", code.vectors, code.vectors == 1 ? " vector" : " vectors side by side");
+    if (code.searches) text += ", up to the first index";
     if (code.tables) text += ", looked up in tables of bytes";
     if (code.tiled) text += concat(code.rolled ? ", squares of " : ", tiles of ", code.elements, " elements of ", letter(code.outer), " transposed in ",
                                   code.rolled ? "memory" : "registers", code.staged ? ", in blocks that are written row by row" : code.swept ? ", in blocks" : "");

@@ -66,6 +66,13 @@ class LoopChoices {
   };
   std::optional<ByteFunction> byte_function(const Loop& loop) const;
 
+  // A vector loop that folds the smallest index along it at which a condition holds, and nothing else: it may end where that is.
+  struct Search {
+    const Compute* where = nullptr;             // of the condition, the index and no index
+    const Load* index = nullptr;
+  };
+  std::optional<Search> search_of(const Loop& loop) const;     // searches.cpp
+
   int interleave(const Loop& loop) const;       // vectors side by side
   // How many vectors, of sixteen elements each, one register has: 2 or 4 where all values of an elementwise loop are integers of one or two bytes,
   // or conditions, and lie along it.

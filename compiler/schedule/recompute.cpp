@@ -43,6 +43,7 @@ class Recompute {
     for (std::size_t k = graph_.size(); k-- > 0;) consider(id_of(k));       // readers before what they read
     for (Nest& nest : nests_) nest.nodes.clear();
     for (const auto& [key, axes] : placed_) nests_[key.second].nodes.push_back({key.first, axes});
+    for (std::size_t n : left_) nests_[n].roots |= roots_left(nests_[n]);
     std::erase_if(nests_, [](const Nest& nest) { return nest.nodes.empty(); });
     return std::move(compared_);
   }
@@ -176,14 +177,34 @@ class Recompute {
       fetches_[id.value] -= static_cast<int>(in_nest.size());
     }
     if (used_at_home) return;
+    left_.insert(home);
     runs_in_[id.value].erase(runs_in_[id.value].begin());
     placed_.erase({id, home});
     count_fetches(id, home, -1);
   }
 
+  // The axes over which everything in a nest runs and along which nothing waits for a loop to end. What left it may have read a fold over an axis
+  // that can be the root without it.
+  std::uint64_t roots_left(const Nest& nest) const {
+    if (nest.roots == 0) return 0;
+    std::uint64_t roots = ~std::uint64_t{0};
+    for (const Placed& placed : nest.nodes) {
+      roots &= bits_of(placed.axes);
+      for (int axis : carried_axes(graph_.node(placed.node)))
+        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0) roots &= ~(std::uint64_t{1} << own);
+      for (int k = 0; k < graph_.arity(placed.node); ++k) {
+        const Placed* made = nest.find(graph_.operand(placed.node, k));
+        for (std::size_t d = 0; made && d < made->axes.size(); ++d)
+          if (made->axes[d] >= 0 && (d >= graph_.map(placed.node, k).size() || !reads_in_place(graph_, placed.node, k, d))) roots &= ~(std::uint64_t{1} << made->axes[d]);
+      }
+    }
+    return roots;
+  }
+
   const Graph& graph_;
   const Hints& hints_;
   std::vector<Nest>& nests_;
+  std::set<std::size_t> left_;                         // nests that lost nodes
   std::vector<std::vector<std::size_t>> runs_in_;      // by node: its own nest first
   const std::vector<bool> is_output_, asks_;
   std::vector<int> fetches_;                           // by node: how often a nest that does not make it reads it

@@ -9,9 +9,9 @@
 
 namespace weft {
 
-// Adds nodes to nests that read them, and takes them from their own nest if nothing there needs them any more. The roots of a
-// nest stay what they are. Afterwards a node may run in several nests; those that only memory hands on are listed in one. Returns what
-// was compared.
+// Adds nodes to nests that read them, and takes them from their own nest if nothing there needs them any more. A nest
+// that loses nodes may have more roots without them. Afterwards a node may run in several nests; those that only memory hands on are listed in one.
+// Returns what was compared.
 std::vector<Again> make_cheap_values_again(const Graph& graph, const Hints& hints, std::vector<Nest>& nests);
 
 }  // namespace weft

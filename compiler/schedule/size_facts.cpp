@@ -21,9 +21,16 @@ std::vector<std::string> symbols_of(const Extent& extent) {
 
 }  // namespace
 
+Facts facts_of_all_but_huge(const Bindings& bindings) {
+  Facts facts;
+  for (const auto& [symbol, value] : bindings)
+    if (value > 0 && value <= most_in_32_bits) facts[symbol].most = most_in_32_bits;
+  return facts;
+}
+
 Facts facts_of_call(const Bindings& bindings) {
   constexpr Index widest_step = most_vectors * lane_count;
-  Facts facts;
+  Facts facts = facts_of_all_but_huge(bindings);
   for (const auto& [symbol, value] : bindings) {
     if (value <= 0) continue;
     SizeFacts& of_symbol = facts[symbol];

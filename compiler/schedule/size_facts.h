@@ -3,7 +3,7 @@
 // The first call of a Function decides: if its sizes are whole vectors, its code has no masks and no loops over what is left; if what it
 // folds is no longer than a leaf, none of the tree over leaves; if a small body runs over no more than that, it is one unit; if nothing is
 // empty, it does not ask. Half of the code of a small graph is such cases, and code is compile time. A later call for which the facts do
-// not hold gets code that takes nothing for granted, and the same bits from it.
+// not hold gets code that takes nothing for granted but that indices fit 32 bits, unless its own do not, and the same bits from it.
 #pragma once
 #include <limits>
 #include <map>
@@ -23,6 +23,9 @@ using Facts = std::map<std::string, SizeFacts, std::less<>>;   // by symbol
 
 // Facts that hold for such calls as this one: nothing as narrow as its sizes, or every call would be another variant.
 Facts facts_of_call(const Bindings& bindings);
+// Those of code that is to serve calls of all sizes: only arrays of billions of elements get other code. Indices of all others fit 32 bits.
+Facts facts_of_all_but_huge(const Bindings& bindings);
+constexpr Index most_in_32_bits = std::numeric_limits<std::int32_t>::max();
 bool hold_for(const Facts& facts, const Bindings& bindings);
 
 // What follows for an extent; and for the extent of two axes that became one.

@@ -95,3 +95,12 @@ TEST_CASE("a nest makes the windows that it reads, and what is cheap of them: th
   }
   check_call(compile(gradient, {x}, checked()), {uniform(f32, {30, 50}, 1)});
 }
+
+TEST_CASE("a nest that loses what held its root back has more roots without it") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 5, 3});
+  const Function f = compile({argmax(x, {0})}, {x}, checked());
+  check_call(f, {uniform(f32, {50000, 5, 3})});
+  const std::string loops = f.schedule();
+  CHECK(loops.find("parallel i:15") == std::string::npos);          // the maximum walks memory once, not fifteen times
+}
