@@ -14,6 +14,14 @@ namespace weft {
 
 using llvm::Value;
 
+namespace {
+
+bool has_guards(const Loop& loop) {
+  return std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Load>(item) && std::get<Load>(item).guarded; });
+}
+
+}  // namespace
+
 void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks) {
   const Fold& fold = program_.fold(item.fold);
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
@@ -255,6 +263,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
   Value* rest = range.begin;
   const bool exact = !bytes && (!runs_in_leaves(loop) || fold_leaf % stride == 0) && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
+  if (!bytes && !exact && ends_apart(loop)) return emit_end_apart(loop, range, steps);
   if (!bytes && !exact && shares_body(loop)) return emit_shared_body(loop, range, steps);
   // Stores past the caches have no masks; loads of elements by steps share whole rows without them, and stores of such are one by one with them.
   const bool unmasked = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& each) { return each.second.stream || lies_by_steps(each.second); });
@@ -278,6 +287,24 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     emit_rest(loop, {rest, range.end}, once ? steps : 1, once);
 }
 
+// Whether what short rows of a long body leave over of whole steps is worth code of its own. Where it is the same code, each row takes a detour by way of
+// memory, and as long as a whole step.
+bool KernelEmitter::ends_apart(const Loop& loop) const {
+  return jam_.empty() && loop.weight > twice_emitted && loop.weight <= ends_apart_up_to && program_.axis(loop.var.axis).hint <= short_rows;
+}
+
+void KernelEmitter::emit_end_apart(const Loop& loop, Range range, int steps) {
+  Value* left = b_.CreateURem(b_.CreateSub(range.end, range.begin), number(steps * lane_count));
+  Value* whole = b_.CreateSub(range.end, left);
+  load_repeated(loop, range.begin, steps);
+  for_range(range.begin, whole, steps * lane_count, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
+  repeated_.clear();
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(left); known && !has_guards(loop))
+    return emit_rest(loop, {whole, range.end}, static_cast<int>((known->getSExtValue() + lane_count - 1) / lane_count), false);
+  Value* rest = emit_single_vectors(loop, {whole, range.end});
+  if (!relies_on_whole(loop.var.axis, lane_count)) emit_rest(loop, {rest, range.end}, 1, false);
+}
+
 // Every step may be the last one, of fewer elements. Known to be the only one it needs no loop, and its masks are constants. Not with guards: of a mask
 // of a constant and a guard LLVM 22 loads the half that has no lanes as if it had all (seen where it uses EXTRQ, of SSE4a).
 void KernelEmitter::emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole) {
@@ -288,9 +315,8 @@ void KernelEmitter::emit_rest(const Loop& loop, Range range, int steps, bool mos
     part_ = nullptr;
   };
   mostly_whole_ = mostly_whole;
-  const bool guarded = std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Load>(item) && std::get<Load>(item).guarded; });
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(left);
-  if (!guarded && known && known->getSExtValue() > 0 && known->getSExtValue() <= steps * lane_count) step(range.begin, left);
+  if (!has_guards(loop) && known && known->getSExtValue() > 0 && known->getSExtValue() <= steps * lane_count) step(range.begin, left);
   else
     for_range(range.begin, range.end, steps * lane_count, "rest", [&](Value* index) {
       step(index, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(steps * lane_count)));

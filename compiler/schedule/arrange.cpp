@@ -113,8 +113,11 @@ struct Costs {
 };
 
 int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine, bool masks) {
-  for (std::size_t axis = 0; axis < nest.axes.size(); ++axis)
-    nest.compared.push_back({costs.stride[axis], vector_axis_cost(costs.uses.along[axis], costs.uses.cost(machine, axis), costs.carried[axis], costs.arithmetic, nest.axes[axis].hint, masks), {}});
+  for (std::size_t axis = 0; axis < nest.axes.size(); ++axis) {
+    const NestAxis& own = nest.axes[axis];
+    const bool known_end = own.extent.is_number() || own.known.multiple % lane_count == 0;
+    nest.compared.push_back({costs.stride[axis], vector_axis_cost(costs.uses.along[axis], costs.uses.cost(machine, axis), costs.carried[axis], costs.arithmetic, own.hint, masks, known_end), {}});
+  }
   int best = 0;
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
     const double mine = nest.compared[static_cast<std::size_t>(axis)].vectors, other = nest.compared[static_cast<std::size_t>(best)].vectors;

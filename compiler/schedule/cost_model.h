@@ -88,8 +88,9 @@ struct AxisUse {
 double access_cost(const Machine& machine, const AxisUse& use);
 
 // The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it, which run one
-// element at a time; `accesses` and `arithmetic`: of all ops; `masks`: parts of vectors have them.
-double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent, bool masks);
+// element at a time; `accesses` and `arithmetic`: of all ops; `masks`: parts of vectors have them; `known_end`: what rows leave over of vectors is known, or
+// nothing.
+double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent, bool masks, bool known_end = false);
 double lanes_in_use(Index extent);               // share of them: a loop of fewer than sixteen elements wastes its start too
 inline constexpr double op_in_loads = 0.25;
 // Elements of a long function beside a recurrence, from which it has a nest of its own and runs as vectors: exp(cumulative_sum(x)) of 1000 floats or
@@ -211,6 +212,8 @@ inline constexpr int twice_emitted = small_body; // bodies up to this size: for 
 inline constexpr int interleaved_body = 100;     // of a few long functions: four vectors side by side hide their latency
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
 inline constexpr Index worth_overlapping = 8192; // elements of loops whose turns overlap: they take up to a sixth less, and 1 to 2 ms more to compile
+inline constexpr int ends_apart_up_to = 48;       // bodies up to this size: again for what short rows leave over
+inline constexpr Index short_rows = 256;          // of those: longer ones hardly notice
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 // Bodies for the parts of a loop, or the rows of a loop outside, between bounds of what is asked of the index (partition.h): a bound is so near an
 // end that both are one; shorter parts are not worth a body of their own. More than so many parts pay while their bodies are small in all.

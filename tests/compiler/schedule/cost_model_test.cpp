@@ -86,9 +86,9 @@ TEST_CASE("costs grow with what is done: gathers, functions, memory far away, sh
 }
 
 TEST_CASE("long functions along short rows cost more than their elements, the more so the shorter the rows are") {
-  const auto cost = [&](Index extent, double functions, int folds, bool masks = true) {
+  const auto cost = [&](Index extent, double functions, int folds, bool masks = true, bool known_end = false) {
     const double elements = 1e6, rows = elements / static_cast<double>(extent);
-    return vector_axis_cost({.whole = elements, .folded = folds > 0, .kept_beside = folds > 0 ? rows : 0, .folds = folds, .functions = functions * elements}, elements, 0, 100, extent, masks);
+    return vector_axis_cost({.whole = elements, .folded = folds > 0, .kept_beside = folds > 0 ? rows : 0, .folds = folds, .functions = functions * elements}, elements, 0, 100, extent, masks, known_end);
   };
   const double long_row = cost(1024, 20, 2);
   double before = cost(17, 20, 2);
@@ -100,6 +100,8 @@ TEST_CASE("long functions along short rows cost more than their elements, the mo
   CHECK(cost(33, 20, 2) > cost(32, 20, 2));           // a part of a vector
   CHECK(cost(33, 20, 2, false) > cost(33, 20, 2));
   CHECK(cost(32, 20, 2, false) == cost(32, 20, 2));
+  CHECK(cost(33, 20, 2, false, true) == long_row);    // its end is known
+  CHECK(cost(33, 20, 2, true, true) == cost(33, 20, 2));
   CHECK(cost(20, 20, 3) > cost(20, 20, 2));
   CHECK(cost(20, 30, 2) > cost(20, 20, 2));
   CHECK(cost(20, 0, 2) == long_row);
