@@ -22,9 +22,10 @@ class ResultJoiner {
       if (!few) continue;
       visit(*few);
       if (few->mark != Mark::serial || program_.is_tiled(few->var.axis) || !few->folds.empty() || runs_in_registers(*few)) continue;
-      std::vector<Item> copies = take_results(*few);
-      loop.body.insert(loop.body.begin() + static_cast<std::ptrdiff_t>(k) + 1, std::make_move_iterator(copies.begin()), std::make_move_iterator(copies.end()));
-      k += copies.size();
+      std::vector<Item> before = take_operands(*few), after = take_results(*few);
+      const auto at = loop.body.begin() + static_cast<std::ptrdiff_t>(k);
+      k += before.size() + after.size();
+      loop.body.insert(loop.body.insert(at + 1, std::make_move_iterator(after.begin()), std::make_move_iterator(after.end())) - 1, std::make_move_iterator(before.begin()), std::make_move_iterator(before.end()));
     }
   }
 
@@ -42,9 +43,56 @@ class ResultJoiner {
     return copies;
   }
 
+  // Vector loops of this one that load the same operand load it from a row instead; returns the loops that bring operands there.
+  std::vector<Item> take_operands(Loop& few) {
+    struct Operand {
+      Load load;
+      const Loop* lanes;
+      std::vector<Load*> uses;
+    };
+    std::vector<Operand> operands;
+    for (Item& item : few.body) {
+      auto* lanes = std::get_if<Loop>(&item);
+      if (!lanes || lanes->mark != Mark::lanes) continue;
+      for (Item& inner : lanes->body) {
+        auto* load = std::get_if<Load>(&inner);
+        if (!load || load->guarded || !is_worth_it(*load, few, *lanes)) continue;
+        auto operand = std::find_if(operands.begin(), operands.end(), [&](const Operand& known) { return known.load.buffer == load->buffer && known.load.at == load->at; });
+        if (operand == operands.end()) operand = operands.insert(operands.end(), {*load, lanes, {}});
+        operand->uses.push_back(load);
+      }
+    }
+    std::vector<Item> copies;
+    for (const Operand& operand : operands) {
+      if (operand.uses.size() < 2) continue;
+      const LoopVar& lanes = operand.lanes->var;
+      const int row = add_row(operand.load.buffer, few.var, lanes);
+      for (Load* load : operand.uses) *load = Load{load->result, row, index_in_row(few.var, lanes)};
+      copies.emplace_back(copy_of(operand.load.buffer, operand.load.at, row, index_in_row(few.var, lanes), few.var, lanes));
+    }
+    return copies;
+  }
+  bool is_worth_it(const Load& load, const Loop& few, const Loop& lanes) const {
+    const Place place = program_.buffer(load.buffer).place;
+    constexpr Index picked = 4;                            // up to so many elements apart lanes are picked from vectors about as fast
+    return program_.axis(few.var.axis).extent.constant() > picked && (place == Place::argument || place == Place::temporary) && !is_stored(program_.root, load.buffer) && fits(load.buffer, load.at, few, lanes);
+  }
+  static bool is_stored(const Loop& loop, int buffer) {
+    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+      if (auto* inner = std::get_if<Loop>(&item)) return is_stored(*inner, buffer);
+      if (auto* others = std::get_if<Others>(&item)) return others->to == buffer;
+      auto* store = std::get_if<Store>(&item);
+      return store && store->buffer == buffer;
+    });
+  }
+
   bool is_worth_it(const Store& store, const Loop& few, const Loop& lanes) const {
-    const Buffer& buffer = program_.buffer(store.buffer);
-    if (buffer.place != Place::result || !choices_.joins(store.buffer, store.at, few.var.axis, lanes.var.axis) || touches_elsewhere(program_.root, store)) return false;
+    return program_.buffer(store.buffer).place == Place::result && !touches_elsewhere(program_.root, store) && fits(store.buffer, store.at, few, lanes);
+  }
+  // Whether an array has few elements of one loop for each of the other's, without a gap, and a row of all of them stays near.
+  bool fits(int number, const std::vector<Subscript>& at, const Loop& few, const Loop& lanes) const {
+    const Buffer& buffer = program_.buffer(number);
+    if (!choices_.joins(number, at, few.var.axis, lanes.var.axis)) return false;
     const Extent& extent = program_.axis(few.var.axis).extent;
     const Index elements = program_.is_tiled(lanes.var.axis) ? program_.unit : program_.axis(lanes.var.axis).hint;
     return extent.constant() <= fold_slots && static_cast<double>(extent.constant() * elements) * static_cast<double>(size_of(buffer.dtype)) <= machine_.second_level_bytes / 2;
@@ -62,23 +110,33 @@ class ResultJoiner {
   }
 
   Loop by_way_of_a_row(Store& store, const LoopVar& few, const LoopVar& lanes) {
-    const Buffer& result = program_.buffer(store.buffer);
+    const int row = add_row(store.buffer, few, lanes);
+    const Store kept = std::exchange(store, {row, index_in_row(few, lanes), store.value});
+    return copy_of(row, store.at, kept.buffer, kept.at, few, lanes);
+  }
+
+  int add_row(int buffer, const LoopVar& few, const LoopVar& lanes) {
+    const Buffer& array = program_.buffer(buffer);
     Buffer row;
     row.place = Place::row;
-    row.node = result.node;
-    row.dtype = result.dtype;
+    row.node = array.node;
+    row.dtype = array.dtype;
     row.axes = {few.axis, lanes.axis};
     for (int axis : row.axes) row.extents.push_back(program_.is_tiled(axis) ? Extent(program_.unit) : program_.axis(axis).extent);
-    const int value = static_cast<int>(program_.values.size());
-    program_.values.push_back(result.dtype);
     program_.buffers.push_back(std::move(row));
-    const Store kept = std::exchange(store, {static_cast<int>(program_.buffers.size()) - 1, {{few.axis, 0, 1}, {lanes.axis, 0, 1}}, store.value});
+    return static_cast<int>(program_.buffers.size()) - 1;
+  }
+  static std::vector<Subscript> index_in_row(const LoopVar& few, const LoopVar& lanes) { return {{few.axis, 0, 1}, {lanes.axis, 0, 1}}; }
+
+  Loop copy_of(int from, const std::vector<Subscript>& from_at, int to, const std::vector<Subscript>& to_at, const LoopVar& few, const LoopVar& lanes) {
+    const int value = static_cast<int>(program_.values.size());
+    program_.values.push_back(program_.buffer(from).dtype);
     Loop copy, around;
     copy.mark = Mark::lanes;
     copy.var = lanes;
     copy.weight = 2;
-    copy.body.emplace_back(Load{value, store.buffer, store.at});
-    copy.body.emplace_back(Store{kept.buffer, kept.at, {value, {}}});
+    copy.body.emplace_back(Load{value, from, from_at});
+    copy.body.emplace_back(Store{to, to_at, {value, {}}});
     around.var = few;
     around.body.emplace_back(std::move(copy));
     return around;

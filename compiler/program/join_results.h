@@ -8,6 +8,9 @@
 //                                                       serial j in 3 { lanes i { y[i,j] = row[j,i] } }
 //
 // The second loop has all three in registers. Points times a 3 x 3 matrix would store every third float.
+//
+// So are operands of five elements and more that several of those vector loops load: a loop before them brings them to rows. Softmax over the middle
+// axis of 300 x 500 x 7 floats takes .75 of the time (Zen 3).
 #pragma once
 #include "loop_choices.h"
 

@@ -79,3 +79,36 @@ TEST_CASE("results may lie upon what they are computed from") {
       }
     }
 }
+
+TEST_CASE("operands of few elements that several vector loops read come in rows") {
+  const auto row_of_x = [](const Function& f) { return f.program().find("= load row1(%x)[") != std::string::npos || f.program().find("(%x)[j,k]") != std::string::npos; };
+  for (const DType dtype : {f32, f64, f16})
+    for (const Index few : {3, 5, 7, 16, 17}) {
+      CAPTURE(dtype);
+      CAPTURE(few);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m", few});
+      const Function f = compile({softmax(x, 1)}, {x}, {.threads = 2, .verify = true});
+      for (const Dims& shape : {Dims{30, 500, few}, Dims{3, 17, few}, Dims{2, 1, few}}) same_bits(f, {uneven(dtype, shape)});
+      same_bits(f, {uneven(dtype, {30, 500, few}).copy(Order::f)});
+    }
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m", 7}), y = g.input("y", f32, {"n", "m", 3});
+  const Function seven = compile({softmax(x, 1)}, {x}, {.threads = 1, .verify = true}), three = compile({softmax(y, 1)}, {y}, {.threads = 1, .verify = true}), once = compile({sum(exp(x), 1)}, {x}, {.threads = 1, .verify = true});
+  seven({uneven(f32, {300, 500, 7})});
+  three({uneven(f32, {300, 500, 3})});
+  once({uneven(f32, {300, 500, 7})});
+  CHECK(row_of_x(seven));
+  CHECK_FALSE(row_of_x(three));
+  CHECK_FALSE(row_of_x(once));
+}
+
+TEST_CASE("operands that are results of the same loops stay where they are") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m", 7});
+  const Function f = compile({softmax(x, 1)}, {x}, {.threads = 2, .verify = true});
+  Array in_place = uneven(f32, {40, 300, 7});
+  const Array expected = f({in_place.copy()})[0];
+  f.run({in_place}, {in_place});
+  CHECK(difference(in_place, expected) == "");
+}
