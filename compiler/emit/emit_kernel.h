@@ -54,6 +54,7 @@ class KernelEmitter : private Accesses {
   bool has_many_turns(const Loop& loop, Index stride) const;
   void emit_part_of_vector(const Loop& loop, Range range);
   void emit_whole_then_rest(const Loop& loop, Range range, int steps);
+  llvm::BranchInst* emit_whole_steps(const Loop& loop, Range range, int steps, bool some);
   bool ends_apart(const Loop& loop) const;
   void emit_end_apart(const Loop& loop, Range range, int steps);
   void emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole);

@@ -32,7 +32,7 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
     if (item.factor) factors.push_back(pack(*item.factor, step));
   }
   // Lanes outside the loop change no fold: they give its unit, or are not taken.
-  if (along && state.nan) {
+  if (along && state.is_extreme) {
     Value* nothing = constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count);
     for (std::size_t step = 0; step < masks.size(); ++step) values[step] = b_.CreateSelect(masks[step], values[step], nothing);
     return accumulate_extreme(fold, state, values);
@@ -245,6 +245,16 @@ void KernelEmitter::emit_part_of_vector(const Loop& loop, Range range) {
   part_ = nullptr;
 }
 
+// Without a loop where that is known to be one turn: what starts before it is known to be what it starts with. Not with guards: see emit_rest.
+llvm::BranchInst* KernelEmitter::emit_whole_steps(const Loop& loop, Range range, int steps, bool some) {
+  const auto *begin = llvm::dyn_cast<llvm::ConstantInt>(range.begin), *end = llvm::dyn_cast<llvm::ConstantInt>(range.end);
+  const auto turn = [&](Value* index) { emit_lane_body(loop, index, steps, {}); };
+  const Index stride = Index{steps} * lane_count;
+  if (!begin || !end || end->getSExtValue() - begin->getSExtValue() != stride || has_guards(loop)) return for_range(range.begin, range.end, stride, "lanes", turn, some);
+  turn(range.begin);
+  return nullptr;
+}
+
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   if (moves_held_row(loop)) return emit_held_row(loop);
   if (is_one_vector(loop) && program_.block < lane_count) return emit_part_of_vector(loop, range);
@@ -273,7 +283,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     load_repeated(loop, range.begin, steps);
     if (copies_.along_rows) open_rows();
     const bool some = exact && has_some(loop.var.axis);
-    auto* branch = for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); }, some);
+    auto* branch = emit_whole_steps(loop, {range.begin, rest}, steps, some);
     if (branch && has_many_turns(loop, stride)) set_hint(*branch, many_turns);
     repeated_.clear();
     if (copies_.along_rows) close_rows(loop);
@@ -297,7 +307,7 @@ void KernelEmitter::emit_end_apart(const Loop& loop, Range range, int steps) {
   Value* left = b_.CreateURem(b_.CreateSub(range.end, range.begin), number(steps * lane_count));
   Value* whole = b_.CreateSub(range.end, left);
   load_repeated(loop, range.begin, steps);
-  for_range(range.begin, whole, steps * lane_count, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); });
+  emit_whole_steps(loop, {range.begin, whole}, steps, false);
   repeated_.clear();
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(left); known && !has_guards(loop))
     return emit_rest(loop, {whole, range.end}, static_cast<int>((known->getSExtValue() + lane_count - 1) / lane_count), false);

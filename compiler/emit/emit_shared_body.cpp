@@ -55,7 +55,7 @@ void KernelEmitter::move_parts(const std::vector<Stop>& stops, bool loads, Value
   }
 }
 
-// What the loop folds along itself, if it can be taken back: of minima and maxima there is more than their registers.
+// What the loop folds along itself, if it can be taken back: of minima and maxima there may be more than their registers.
 std::optional<std::vector<int>> KernelEmitter::folds_of_body(const Loop& loop) const {
   std::vector<int> folds;
   for (const Item& item : loop.body) {

@@ -114,7 +114,7 @@ inline Term extreme(Term a, Term b, bool larger) {
   // what is never -0 is the second of a maximum, the first of a minimum.
   if (never_minus_zero(larger ? a.value : b.value)) std::swap(a, b);
   if (never_minus_zero(larger ? b.value : a.value)) return a.from(keep_nan(select(larger ? a > b : a < b, a, b).lane(), a.lane()));
-  return a.from(keep_nan(keep_nan(extreme_number(a.lane(), b.lane(), larger), a.lane()), b.lane()));
+  return a.from(weft::extreme(a.lane(), b.lane(), larger));
 }
 inline Term max(Term a, Term b) { return extreme(a, b, true); }
 inline Term max(Term a, double b) { return extreme(a, a.like(b), true); }

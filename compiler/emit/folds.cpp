@@ -61,7 +61,7 @@ void Folds::open_folds(const Loop& loop, bool leaves) {
 void Folds::start_folds(const Loop& loop, bool ordered) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.fold(number_of_fold);
-    const FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
+    FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
     const bool stays_in_registers = copies_.thin && loop.mark == Mark::serial && !fold.start;
     if (fold.ordered != ordered || stays_in_registers) continue;
     const Scalar start = fold.start ? *fold.start : unit(fold.accumulator, fold.dtype);
@@ -175,7 +175,7 @@ void Folds::close_folds(const Loop& loop, Range range) {
   for (int number_of_fold : loop.folds) {
     const Fold& fold = program_.fold(number_of_fold);
     FoldState& state = folds_[static_cast<std::size_t>(number_of_fold)];
-    if (!fold.ordered && fold.result >= 0 && !state.nan) {
+    if (!fold.ordered && fold.result >= 0 && !state.is_extreme) {
       Value* value = nullptr;
       if (state.registers.empty()) {
         value = across_lanes(from_memory(b_.CreateLoad(memory_type(context_, fold.dtype, state.slots), state.cell), fold.dtype), combine_of(fold));

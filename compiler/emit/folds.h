@@ -24,7 +24,7 @@ class Folds : protected SideBySide {
   std::vector<Value*> across_lanes(std::vector<Value*> vectors, const Combine& combine);       // trees.cpp
 
   // extreme.cpp
-  void accumulate_extreme(const Fold& fold, const FoldState& state, const std::vector<Value*>& values);
+  void accumulate_extreme(const Fold& fold, FoldState& state, const std::vector<Value*>& values);
   void take_extremes(const Loop& loop);
 
  private:
@@ -40,12 +40,11 @@ class Folds : protected SideBySide {
   std::vector<Value*> elements_of(Value* vector, const std::vector<int>& lanes);
 
   // extreme.cpp
-  bool orders_zeros() const;
-  Value* better(Value* a, Value* b, bool larger);
+  Value* better(const Fold& fold, const FoldState& state, Value* a, Value* b);
   void open_extreme(const Fold& fold, FoldState& state);
-  void start_extreme(const Fold& fold, const FoldState& state);
+  void start_extreme(const Fold& fold, FoldState& state);
   Value* of_registers(const std::vector<llvm::AllocaInst*>& cells, const Combine& combine);
-  Value* exact_extreme(const FoldState& state, Value* best, Value* sign);
+  Value* exact_extreme(const Fold& fold, const FoldState& state, Value* best);
 };
 
 }  // namespace weft

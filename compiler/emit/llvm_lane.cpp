@@ -138,21 +138,37 @@ Lane keep_nan(const Lane& number, const Lane& source) {
   return {builder->CreateIntrinsic(id, {}, arguments), builder};
 }
 
+namespace {
+
+bool orders_zeros(const Lane& x) { return (is_wide(x) || avx512_size(x) != 0) && has_feature(x.builder, "+avx512dq"); }
+
+// One instruction takes the second of two zeros, and the second where either is NaN: asked both ways it takes each, and the same number otherwise. Of the
+// bits of both `and` makes the larger zero; `or` makes the smaller one, and a NaN of a NaN and anything.
+LaneInt both_ways(const Lane& a, const Lane& b, bool larger) {
+  const LaneInt x = to_bits(larger ? max_raw(a, b) : min_raw(a, b)), y = to_bits(larger ? max_raw(b, a) : min_raw(b, a));
+  return larger ? x & y : x | y;
+}
+
+}  // namespace
+
 Lane extreme_number(const Lane& a, const Lane& b, bool larger) {
+  if (!orders_zeros(a)) return from_bits(both_ways(a, b, larger));
   if (is_wide(a)) {
     const Lane low = extreme_number(half_of(a, 0), half_of(b, 0), larger), high = extreme_number(half_of(a, 1), half_of(b, 1), larger);
     return {concatenate(a.builder, low.value, high.value), a.builder};
   }
   const int size = avx512_size(a);
-  if (!size || !has_feature(a.builder, "+avx512dq")) {
-    // Bits of equal numbers differ only in the sign of zero.
-    const LaneInt x = to_bits(a), y = to_bits(b);
-    return select(a == b, from_bits(larger ? x & y : x | y), select(larger ? a > b : a < b, a, b));
-  }
   const auto id = by_size(a.bits() == 32, size,
                           {Intrinsic::x86_avx512_mask_range_ps_512, Intrinsic::x86_avx512_mask_range_ps_256, Intrinsic::x86_avx512_mask_range_ps_128,
                            Intrinsic::x86_avx512_mask_range_pd_512, Intrinsic::x86_avx512_mask_range_pd_256, Intrinsic::x86_avx512_mask_range_pd_128});
   return call_masked(a, id, size, {a.value, b.value, a.builder->getInt32(larger ? 5 : 4)});
+}
+
+Lane extreme(const Lane& a, const Lane& b, bool larger) {
+  if (orders_zeros(a)) return keep_nan(keep_nan(extreme_number(a, b, larger), a), b);
+  const LaneInt bits = both_ways(a, b, larger);
+  if (!larger) return from_bits(bits);
+  return from_bits(bits | LaneInt{a.builder->CreateSExt(a.builder->CreateFCmpUNO(a.value, b.value), bits.value->getType()), a.builder});
 }
 
 namespace {

@@ -70,6 +70,7 @@ Lane min_raw(const Lane& a, const Lane& b);
 Lane max_raw(const Lane& a, const Lane& b);
 Lane extreme_number(const Lane& a, const Lane& b, bool larger);   // +0 lies above -0; where either is NaN: anything
 Lane keep_nan(const Lane& number, const Lane& source);             // NaN where the source is, else the number
+Lane extreme(const Lane& a, const Lane& b, bool larger);           // +0 lies above -0, and NaN wins
 Lane select(const LaneMask& m, const Lane& a, const Lane& b);
 LaneInt to_bits(const Lane& a);
 Lane from_bits(const LaneInt& i);

@@ -23,8 +23,8 @@ static bool is_fold_of_rows(const Loop& loop, const LoopChoices::Outer& outer) {
 // Elements of one slot of it.
 bool LoopChoices::is_jam(const Loop& loop, const Outer& outer) const { return is_fold_of_rows(loop, outer) && !outer.stores && jammed(loop, outer) > 1; }
 
-// Short rows that are folded, as those in blocks are: what comes before a row and after it takes longer than the row. Of extremes, sixteen registers
-// are too few.
+// Short rows that are folded, as those in blocks are: what comes before a row and after it takes longer than the row. Of extremes, with sixteen registers,
+// softmax of up to 64 floats would take .96 of the time, and a third more to compile.
 bool LoopChoices::is_rows(const Loop& loop, const Outer& outer) const {
   constexpr int small = 8;              // values of all copies are in registers
   if (program_.block == 0 || loop.mark != Mark::serial || !program_.is_tiled(loop.var.axis) || outer.loops.size() != 1 || outer.weight > small) return false;

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// A maximum or minimum of floats: over vectors it runs with signs and NaN beside (extreme.cpp).
+// A maximum or minimum of floats: see extreme.cpp.
 bool is_extreme(const Fold& fold);
 
 class LoopChoices {

@@ -2,6 +2,7 @@
 #include "bits.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace weft;
 
@@ -55,5 +56,36 @@ TEST_CASE("the signs of zero and NaN are what they should be") {
         CHECK(got == (which % 2 == 0 ? std::max(a, b) : std::min(a, b)));
       }
     }
+  }
+}
+
+TEST_CASE("extremes of rows and columns: NaN wherever it stands, zeros of either sign, infinities") {
+  for (const DType dtype : {f32, f64, f16})
+    for (const int lanes : {0, 4, 8})
+      for (const Index length : {1, 7, 16, 17, 32, 33, 64, 100, 300}) {
+        CAPTURE(dtype);
+        CAPTURE(lanes);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", length > 64 ? Extent("m") : Extent(length)});
+        std::vector<Expr> outputs;
+        for (const int axis : {0, 1}) outputs.insert(outputs.end(), {max(x, axis), min(x, axis), max(x, axis) - min(x, axis)});
+        const Function f = compile(outputs, {x}, {.threads = 1, .lanes = lanes, .verify = true});
+        same_bits(f, {special(dtype, {19, length})});
+        same_bits(f, {counted_by(dtype, {19, length}, [&](Index k) { return k % length == k / length ? 0.0 : -0.0; })});      // one +0 in each row
+        same_bits(f, {counted_by(dtype, {19, length}, [&](Index k) { return k % length == k / length ? -0.0 : 0.0; })});
+        same_bits(f, {counted_by(dtype, {19, length}, [&](Index k) { return k % length == k / length ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(k % 7) - 3; })});
+        same_bits(f, {counted_by(dtype, {19, length}, [&](Index k) { return k % 2 == 0 ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity(); })});
+        same_bits(f, {counted_by(dtype, {19, length}, [](Index) { return -std::numeric_limits<double>::infinity(); })});
+      }
+}
+
+TEST_CASE("extremes of many rows of a few, of long rows by several threads, and over all axes") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const Function f = compile({max(x, 1), min(x, 1), max(x, 0), min(x, 0), max(x), min(x), max(abs(x), 0), max(where(x > 0, x, -x), 1)}, {x}, {.threads = 2, .verify = true});
+  for (const auto& [n, m] : {std::pair<Index, Index>{5000, 3}, {3, 5000}, {2000, 10}, {10, 70000}, {600, 700}, {1, 1}}) {
+    same_bits(f, {special(f32, {n, m})});
+    same_bits(f, {uneven(f32, {n, m})});
+    same_bits(f, {counted_by(f32, {n, m}, [](Index) { return -0.0; })});
   }
 }
