@@ -298,9 +298,9 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
 }
 
 // Whether what short rows of a long body leave over of whole steps is worth code of its own. Where it is the same code, each row takes a detour by way of
-// memory, and as long as a whole step.
+// memory, and as long as a whole step. Not measured with registers of masks.
 bool KernelEmitter::ends_apart(const Loop& loop) const {
-  return jam_.empty() && loop.weight > twice_emitted && loop.weight <= ends_apart_up_to && program_.axis(loop.var.axis).hint <= short_rows;
+  return jam_.empty() && loop.var.axis != program_.root.var.axis && !has_feature("+avx512f") && loop.weight > twice_emitted && loop.weight <= ends_apart_up_to && program_.axis(loop.var.axis).hint <= short_rows;
 }
 
 void KernelEmitter::emit_end_apart(const Loop& loop, Range range, int steps) {
