@@ -15,7 +15,7 @@
 #include "code/verify_code.h"
 #include "program/join_results.h"
 #include "program/keep_transposed.h"
-#include "program/narrow_indices.h"
+#include "program/narrow_folds.h"
 #include "program/one_unit.h"
 #include "program/partition.h"
 #include "program/rows_in_place.h"
@@ -85,7 +85,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   for (NodeId id : graph.outputs) plan.slot_of(Place::result, id);
   std::vector<Program> programs;
   for (const Nest& nest : variant->schedule.nests) programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
-  for (Program& program : programs) narrow_indices(program, plan.relied);
+  for (Program& program : programs) narrow_folds(program, plan.relied);
   mark_run_times(programs, hints.bindings, hints.machine);
   for (Program& program : programs) {
     run_as_one_unit(program);

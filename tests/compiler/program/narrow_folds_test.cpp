@@ -1,5 +1,5 @@
-// Smallest indices are folded in 32 bits where they fit.
-#include "program/narrow_indices.h"
+// Smallest indices and counts are folded in 32 bits where they fit.
+#include "program/narrow_folds.h"
 
 #include <limits>
 
@@ -64,6 +64,36 @@ TEST_CASE("what is no index, or starts or steps elsewhere, or has another number
     const Function f = check_bits({result}, {x, k}, {uneven(f32, {3000}), uneven(i64, {3000})});
     CHECK_FALSE(says(f.program(), "by min i32"));
   }
+}
+
+TEST_CASE("sums of conditions are counts of 32 bits, beside elements of 64 and of numbers they are of 64") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", f64, {"n", "m"}), b = g.input("b", u8, {"n", "m"}), k = g.input("k", i64, {"n", "m"});
+  const auto narrow = [&](const Expr& result) {
+    const Function f = compile({result}, {x, y, b, k}, checked(2));
+    for (const auto& [n, m] : {std::pair<Index, Index>{300, 70}, {3, 2000}, {5000, 3}, {1, 1}, {0, 4}, {4, 0}})
+      same_bits(f, {uneven(f32, {n, m}), uneven(f64, {n, m}), uneven(u8, {n, m}), uneven(i64, {n, m})});
+    return says(f.program(), "by sum i32");
+  };
+  for (const int axis : {0, 1}) {
+    CAPTURE(axis);
+    for (const Expr& condition : {x > 2, b > std::uint8_t{2}, isnan(x) | (x < 0), cast(b, bool_)}) {
+      CHECK(narrow(sum(condition, axis)));
+      CHECK(narrow(sum(cast(condition, i32), axis)));
+      CHECK(narrow(sum(cast(cast(condition, u8), u64), axis) * std::uint64_t{3}));
+    }
+    for (const Expr& other : {sum(y > 2, axis), sum(k, axis), sum(cast(b, i64), axis), sum(cast(x > 2, i64) * 2, axis)}) CHECK_FALSE(narrow(other));
+  }
+  CHECK(narrow(sum(x > 2)));
+  CHECK(narrow(sum(cast(x > 2, i64), 0) + sum(cast(x > 2, i64), 0) * 2));
+}
+
+TEST_CASE("a condition that is read as a number too, and counts that go on in the same nest") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const Expr is = cast(x > 2, i64), count = sum(is, 1, true);
+  for (const auto& outputs : {std::vector<Expr>{count, is}, {x * cast(count, f32)}, {is * count, sum(count * count)}, {sum(is, 0), sum(is, 1), max(is, 1)}})
+    for (const auto& [n, m] : {std::pair<Index, Index>{40, 300}, {2000, 5}, {17, 17}}) check_bits(outputs, {x}, {uneven(f32, {n, m})});
 }
 
 TEST_CASE("sizes that do not fit 32 bits keep 64") {

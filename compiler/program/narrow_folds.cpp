@@ -1,4 +1,4 @@
-#include "narrow_indices.h"
+#include "narrow_folds.h"
 
 #include <algorithm>
 #include <limits>
@@ -30,8 +30,9 @@ class Narrowing {
   void run() {
     for (std::size_t f = 0; f < program_.folds.size(); ++f) {
       const Fold& fold = program_.folds[f];
-      const bool is_smallest = !fold.start && fold.accumulator == AccumulatorId::min && fold.dtype == DType::i64;
-      if (is_smallest && (fold.row < 0 || is_of_fold_alone(fold.row))) narrow(static_cast<int>(f));
+      if (fold.start || (fold.dtype != DType::i64 && fold.dtype != DType::u64) || (fold.row >= 0 && !is_of_fold_alone(fold.row))) continue;
+      if (fold.accumulator == AccumulatorId::min && fold.dtype == DType::i64) narrow_index(static_cast<int>(f));
+      if (fold.accumulator == AccumulatorId::sum) narrow_count(static_cast<int>(f));
     }
   }
 
@@ -71,14 +72,19 @@ class Narrowing {
       return load && program_.buffer(load->buffer).place != Place::index && size_of(program_.buffer(load->buffer).dtype) > size_of(DType::i32);
     });
   }
-  Term term_of(int fold) {
+  // The only place where something is added to the fold; none if it is not worth it.
+  Term addition_to(int fold) {
     Term term;
     int terms = 0;
     each_loop(program_.root, [&](Loop& loop) {
       for (Item& item : loop.body)
         if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && accumulate->fold == fold) term.loop = &loop, term.accumulate = accumulate, ++terms;
     });
-    if (terms != 1 || term.accumulate->factor || asks_wide(*term.loop)) return {};
+    return terms == 1 && !term.accumulate->factor && !asks_wide(*term.loop) ? term : Term{};
+  }
+  Term index_of(int fold) {
+    Term term = addition_to(fold);
+    if (!term.accumulate) return {};
     term.where = made_by<Compute>(*term.loop, term.accumulate->value);
     if (!term.where || term.where->op != Op::where || !term.where->args[2].constant || !(*term.where->args[2].constant == Scalar::of(DType::i64, none))) return {};
     each_loop(program_.root, [&](Loop& loop) {
@@ -111,8 +117,8 @@ class Narrowing {
     return times == 1;
   }
 
-  void narrow(int number) {
-    const Term term = term_of(number);
+  void narrow_index(int number) {
+    const Term term = index_of(number);
     if (!term.accumulate) return;
     relied_.at_most(program_.axis(term.index->at[0].axis).extent, narrow_none);
     const Load wide = *term.index;
@@ -126,6 +132,35 @@ class Narrowing {
       const auto at = std::find_if(body.begin(), body.end(), [&](const Item& item) { return std::holds_alternative<Load>(item) && std::get<Load>(item).result == wide.result; });
       body.insert(at + 1, index);
     }
+    make_narrow(number);
+  }
+
+  // The sum of a condition, or of casts of one, along an axis of no more elements than fit.
+  void narrow_count(int number) {
+    const Term term = addition_to(number);
+    const NestAxis& axis = program_.axis(program_.fold(number).axis);
+    if (!term.accumulate || term.accumulate->value.constant || axis.known.most > narrow_none) return;
+    Arg counted = term.accumulate->value;
+    while (!is_boolean(program_.dtype_of(counted))) {
+      const auto* cast = counted.constant ? nullptr : made_by<Compute>(*term.loop, counted);
+      if (!cast || cast->op != Op::cast || is_floating(program_.dtype_of(cast->args[0]))) return;
+      counted = cast->args[0];
+    }
+    relied_.at_most(axis.extent, narrow_none);
+    const Compute narrow{new_value(DType::i32), Op::cast, {counted}, {}};
+    auto* last = made_by<Compute>(*term.loop, term.accumulate->value);
+    const bool replaces = is_read_once(last->result);
+    term.accumulate->value.value = narrow.result;
+    if (replaces) *last = narrow;
+    else {
+      auto& body = term.loop->body;
+      const auto at = std::find_if(body.begin(), body.end(), [&](const Item& item) { return std::holds_alternative<Accumulate>(item) && std::get<Accumulate>(item).fold == number; });
+      body.insert(at, narrow);
+    }
+    make_narrow(number);
+  }
+
+  void make_narrow(int number) {
     Fold& fold = program_.folds[static_cast<std::size_t>(number)];
     fold.dtype = DType::i32;
     if (fold.row >= 0) program_.buffers[static_cast<std::size_t>(fold.row)].dtype = DType::i32;
@@ -145,12 +180,16 @@ class Narrowing {
         wide = std::exchange(load->result, narrow = new_value(DType::i32));
       }
       if (wide < 0) continue;
-      const int found = new_value(bool_), index = new_value(DType::i64);
-      const std::vector<Item> widening{Compute{found, Op::not_equal, {{narrow, {}}, {-1, Scalar::of(DType::i32, narrow_none)}}, {}}, Compute{index, Op::cast, {{narrow, {}}}, {}},
-                                       Compute{wide, Op::where, {{found, {}}, {index, {}}, {-1, Scalar::of(DType::i64, none)}}, {}}};
+      const std::vector<Item> widening = widened(fold, narrow, wide);
       loop.body.insert(loop.body.begin() + static_cast<std::ptrdiff_t>(k) + 1, widening.begin(), widening.end());
       loop.weight += static_cast<int>(widening.size());
     }
+  }
+  std::vector<Item> widened(const Fold& fold, int narrow, int wide) {
+    if (fold.accumulator == AccumulatorId::sum) return {Compute{wide, Op::cast, {{narrow, {}}}, {}}};
+    const int found = new_value(bool_), index = new_value(DType::i64);
+    return {Compute{found, Op::not_equal, {{narrow, {}}, {-1, Scalar::of(DType::i32, narrow_none)}}, {}}, Compute{index, Op::cast, {{narrow, {}}}, {}},
+            Compute{wide, Op::where, {{found, {}}, {index, {}}, {-1, Scalar::of(DType::i64, none)}}, {}}};
   }
 
   Program& program_;
@@ -160,6 +199,6 @@ class Narrowing {
 
 }  // namespace
 
-void narrow_indices(Program& program, ReliedFacts& relied) { Narrowing(program, relied).run(); }
+void narrow_folds(Program& program, ReliedFacts& relied) { Narrowing(program, relied).run(); }
 
 }  // namespace weft
