@@ -53,12 +53,6 @@ class KernelEmitter : private Accesses {
   bool is_one_vector(const Loop& loop) const;
   bool has_many_turns(const Loop& loop, Index stride) const;
   void emit_part_of_vector(const Loop& loop, Range range);
-  void emit_whole_then_rest(const Loop& loop, Range range, int steps);
-  llvm::BranchInst* emit_whole_steps(const Loop& loop, Range range, int steps, bool some);
-  bool ends_apart(const Loop& loop) const;
-  void emit_end_apart(const Loop& loop, Range range, int steps);
-  void emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole);
-  Value* emit_single_vectors(const Loop& loop, Range range);
   void load_repeated(const Loop& loop, Value* begin, int steps);
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
@@ -66,6 +60,14 @@ class KernelEmitter : private Accesses {
   std::vector<Value*> emit_lane_compute(const Loop& loop, const Compute& compute, int steps);
   Value* move_mask(const Masks& masks, int step) const { return moves_whole_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
+
+  // emit_ends.cpp
+  llvm::BranchInst* emit_whole_steps(const Loop& loop, Range range, int steps, bool some);
+  Value* emit_single_vectors(const Loop& loop, Range range);
+  bool ends_apart(const Loop& loop) const;
+  void emit_end_apart(const Loop& loop, Range range, int steps);
+  void emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole);
+  void emit_whole_then_rest(const Loop& loop, Range range, int steps);
 
   // emit_narrow.cpp
   int steps_in_register(const Loop& loop, int steps) const;
