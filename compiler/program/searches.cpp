@@ -6,7 +6,7 @@
 namespace weft {
 
 std::optional<LoopChoices::Search> LoopChoices::search_of(const Loop& loop) const {
-  if (loop.folds.size() != 1 || !loop.parts.empty()) return {};
+  if (loop.folds.size() != 1 || !loop.parts.empty() || loop.bounded >= 0) return {};
   const Fold& fold = program_.fold(loop.folds[0]);
   if (fold.start || fold.row >= 0 || fold.accumulator != AccumulatorId::min || is_floating(fold.dtype)) return {};
   const Accumulate* accumulate = nullptr;
