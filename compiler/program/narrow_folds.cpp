@@ -90,7 +90,7 @@ class Narrowing {
     each_loop(program_.root, [&](Loop& loop) {
       if (auto* load = made_by<Load>(loop, term.where->args[1])) term.index = load, term.index_loop = &loop;
     });
-    return term.index && fits(*term.index) ? term : Term{};
+    return term.index && fits(*term.index) && is_read_once(term.where->result) ? term : Term{};
   }
 
   int narrow_buffer(int wide) {

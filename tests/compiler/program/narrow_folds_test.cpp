@@ -56,6 +56,15 @@ TEST_CASE("an index that others read too stays what it is") {
   CHECK(says(f.program(), "by min i32"));
 }
 
+TEST_CASE("a selected index that is a result itself keeps 64 bits, as does a count whose casts are results") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const Expr index = iota(g, Extent("m")), none = g.constant(std::numeric_limits<std::int64_t>::max());
+  const Expr selected = where(x > 3, index, none), is = cast(x > 3, i64);
+  for (const auto& outputs : {std::vector<Expr>{selected, min(selected, 1)}, {min(selected, 0), selected}, {min(selected, 1), max(selected, 1)}, {is, sum(is, 1), sum(is, 0)}})
+    for (const auto& [n, m] : {std::pair<Index, Index>{30, 200}, {500, 3}, {3, 500}}) check_bits(outputs, {x}, {uneven(f32, {n, m})});
+}
+
 TEST_CASE("what is no index, or starts or steps elsewhere, or has another number for none, is not narrowed") {
   Graph g;
   const Expr x = g.input("x", f32, {"n"}), k = g.input("k", i64, {"n"});
