@@ -15,15 +15,14 @@ std::optional<LoopChoices::Search> LoopChoices::search_of(const Loop& loop) cons
     else if (auto* load = std::get_if<Load>(&item); load ? load->guarded : !std::holds_alternative<Compute>(item)) return {};
   }
   if (!accumulate || accumulate->value.constant) return {};
-  const auto made = [&](const auto& item, int value) { return item.result == value; };
   Search search;
   for (const Item& item : loop.body)
-    if (auto* compute = std::get_if<Compute>(&item); compute && made(*compute, accumulate->value.value)) search.where = compute;
+    if (auto* compute = std::get_if<Compute>(&item); compute && compute->result == accumulate->value.value) search.where = compute;
   if (!search.where || search.where->op != Op::where || search.where->args[1].constant) return {};
   const auto& otherwise = search.where->args[2].constant;
   if (!otherwise || !(*otherwise == unit(fold.accumulator, fold.dtype))) return {};
   for (const Item& item : loop.body)
-    if (auto* load = std::get_if<Load>(&item); load && made(*load, search.where->args[1].value)) search.index = load;
+    if (auto* load = std::get_if<Load>(&item); load && load->result == search.where->args[1].value) search.index = load;
   if (!search.index || program_.buffer(search.index->buffer).place != Place::index) return {};
   const Subscript& at = search.index->at[0];
   return at.axis == loop.var.axis && at.step == 1 && at.is_linear() ? std::optional(search) : std::nullopt;
