@@ -168,6 +168,23 @@ class KernelEmitter : private Accesses {
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
 
+  // emit_shared_tile.cpp
+  struct SharedRows {
+    const void* item;
+    int buffer;
+    bool is_load, of_copies;
+    DType dtype;
+    int step;                                   // elements from copy to copy; 0: one vector
+    Index pitch;                                // bytes from row to row
+    llvm::AllocaInst* cell;
+    LaneAccess in_array;
+  };
+  bool share_rows(const Loop& loop, std::unordered_map<const void*, LaneAccess>& accesses, bool of_copies, std::vector<SharedRows>& all);
+  std::optional<std::vector<SharedRows>> shared_rows(const Loop& loop);
+  LaneAccess& first_access(const SharedRows& rows);
+  void move_rows(const SharedRows& rows, Value* index, Value* left);
+  void emit_shared_rows(const Loop& loop, Range range, std::vector<SharedRows> all);
+
   // emit_tile_blocks.cpp
   struct Stage {                                // the results of a block, on their way to an array whose rows crowd a set
     const Store* store;

@@ -33,7 +33,7 @@ struct LaneAccess {
   bool stream = false;                  // whole vectors are stored past the caches
   const std::vector<llvm::AllocaInst*>* cells = nullptr;   // its vectors, if they stay in registers
   bool own = false;                     // memory of this loop's own, longer than its elements: moved in whole vectors, always
-  bool own_vectors = false;             // the same, as whole vectors of which each has an element: another row follows
+  bool own_vectors = false;             // the same, as whole vectors of which each has an element: something else follows
 };
 
 inline bool lies_by_steps(const LaneAccess& access) { return is_known(access.lane) && !is_dense(access.lane) && access.lane != StrideClass::zero; }
