@@ -73,7 +73,7 @@ void KernelEmitter::move_rows(const SharedRows& rows, Value* index, Value* left)
     Value* in_cell = b_.CreateGEP(b_.getInt8Ty(), rows.cell, b_.CreateMul(row, number(rows.pitch)));
     const auto load = [&](Value* at) -> Value* { return b_.CreateAlignedLoad(memory_type(context_, rows.dtype, elements), at, align); };
     if (!rows.is_load) b_.CreateAlignedStore(load(in_cell), in_array, align);
-    else b_.CreateAlignedStore(elements == 1 ? load(in_array) : load_run(rows.dtype, in_array, elements), in_cell, align);      // what is behind a row is the next one's, which comes later
+    else b_.CreateAlignedStore(elements == 1 ? load(in_array) : load_run(rows.dtype, in_array, elements), in_cell, align);      // behind it comes the next row
   }, true);
 }
 

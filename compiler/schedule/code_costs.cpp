@@ -1,5 +1,6 @@
 // What cost_model.h says of code: how much of it, and how much of what it works on at once.
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include <weft/accumulator.h>
@@ -94,6 +95,11 @@ bool picks_joined_rows(int count, std::size_t element_bytes, bool is_load, bool 
   if (apart > count) return element_bytes == 1 && apart <= longest_row;
   if (count == 4) return element_bytes == 1;
   return count <= (is_load && element_bytes > 2 ? 3 : 7);
+}
+
+bool folds_by_transposes(Index count, int arrays, int folds, std::size_t widest, std::size_t register_bytes) {
+  if (std::has_single_bit(static_cast<std::uint64_t>(count)) || arrays > 2 * folds) return false;
+  return count > 8 || (count > 4 && arrays == 1 && folds == 1 && widest == 4 && register_bytes < 64);
 }
 
 int elements_of_tile(int registers_each, double bytes_of_lines) {

@@ -41,6 +41,19 @@ TEST_CASE("several arrays, three axes, one that is read once") {
   }
 }
 
+TEST_CASE("what is stored over whole rows reads these as they lie, though their folds are transposed") {
+  for (const DType dtype : {f32, f64})
+    for (const Index few : {9, 10, 12, 15})
+      for (const Index n : {1, 17, 3300, 4096}) {
+        CAPTURE(few);
+        CAPTURE(n);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", few});
+        const Function f = check_bits({x - mean(x, 1, true)}, {x}, {counted(dtype, {n, few})});
+        if (n >= 3300) CHECK(occurrences(f.program(), "= load %x[") == 2);
+      }
+}
+
 TEST_CASE("loops over parts of an array read these where they are") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", 48});

@@ -313,6 +313,21 @@ TEST_CASE("tiles of eight: vectors of several registers, lines that stay") {
   CHECK(elements_of_tile(2, 1 << 20) == 16);
 }
 
+TEST_CASE("folds over rows of no power of two of elements are transposed, if few arrays are") {
+  for (const std::size_t registers : {32, 64}) {
+    for (const Index count : {2, 3, 4, 8, 16}) CHECK_FALSE(folds_by_transposes(count, 1, 1, 4, registers));
+    for (const std::size_t widest : {2, 4, 8}) {
+      CHECK(folds_by_transposes(10, 1, 1, widest, registers));
+      CHECK(folds_by_transposes(15, 2, 1, widest, registers));
+      CHECK_FALSE(folds_by_transposes(10, 3, 1, widest, registers));
+      CHECK_FALSE(folds_by_transposes(10, 1, 0, widest, registers));
+      CHECK(folds_by_transposes(7, 1, 1, widest, registers) == (widest == 4 && registers == 32));
+    }
+    CHECK_FALSE(folds_by_transposes(7, 2, 1, 4, registers));
+    CHECK_FALSE(folds_by_transposes(7, 2, 2, 4, registers));
+  }
+}
+
 TEST_CASE("blocks of sums in registers") {
   CHECK(rows_of_register_block(32, 4, 1, 1000) == 4);          // four vectors of floats, 512 bits
   CHECK(rows_of_register_block(32, 2, 1, 1000) == 8);          // two
