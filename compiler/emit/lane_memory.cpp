@@ -24,7 +24,7 @@ LaneAccess LaneMemory::lane_access(int number_of_buffer, const std::vector<Subsc
     access.each = at[d].each;
     access.beside = class_of(buffer, d) == StrideClass::unit;
     if (at[d].is_linear() && at[d].step != 1) access.lane_stride = b_.CreateMul(number(at[d].step), access.lane_stride);
-    if (buffer.place != Place::row || !is_floating(buffer.dtype) || d + 1 != at.size() || !at[d].is_linear() || at[d].step != 1 || !at[d].start.is(0)) continue;
+    if (buffer.place != Place::row || !is_floating(buffer.dtype) || access.lane != StrideClass::unit || !at[d].is_linear() || !at[d].start.is(0)) continue;
     // One row has room behind it; of several, each is as long as whole vectors are, or the next one follows.
     const auto is_whole = [&](int vectors) { return buffer.extents[d].is_number() && buffer.extents[d].constant() % (Index{vectors} * lane_count) == 0; };
     access.own = at.size() == 1 || is_whole(most_vectors);

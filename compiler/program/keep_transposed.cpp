@@ -35,6 +35,7 @@ class Keeper {
       const Use& first = uses.front();
       std::erase_if(uses, [&](const Use& use) { return &use != &first && (use.within <= first.within || !same_dimension(first, use)); });
       if (!first.is_whole || written_.contains(buffer) || bytes_of_row(load_of(first)) > machine_.second_level_bytes / 4) continue;
+      // Those that take whole rows as they lie transpose nothing.
       if (!first.repeats && std::any_of(uses.begin() + 1, uses.end(), [](const Use& use) { return !use.along_rows; })) keep(uses);
       if (first.repeats && elements_of_row(load_of(first)) >= worth_preparing) prepare(uses);
     }
