@@ -152,16 +152,17 @@ std::filesystem::path machine_file() {
   return {};
 }
 
+Machine read_machine(const std::filesystem::path& path) {
+  std::ifstream file;
+  if (!path.empty()) file.open(path);
+  if (!file.is_open()) return {};
+  std::stringstream text;
+  text << file.rdbuf();
+  return parse_machine(text.str(), path.string());
+}
+
 const Machine& this_machine() {
-  static const Machine machine = [] {
-    const std::filesystem::path path = machine_file();
-    std::ifstream file;
-    if (!path.empty()) file.open(path);
-    if (!file.is_open()) return Machine();
-    std::stringstream text;
-    text << file.rdbuf();
-    return parse_machine(text.str(), path.string());
-  }();
+  static const Machine machine = read_machine(machine_file());
   return machine;
 }
 

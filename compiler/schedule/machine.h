@@ -68,6 +68,7 @@ struct Machine {
 
 std::string to_text(const Machine& machine);                                   // the content of a file
 Machine parse_machine(const std::string& text, const std::string& file);      // throws Error(usage), with the name of the file and the line
+Machine read_machine(const std::filesystem::path& file);                       // likewise; the defaults if there is no such file
 std::filesystem::path machine_file();                                          // where it is read and written; empty: nowhere
 
 // That of this process. Throws Error(usage) if the file is bad.

@@ -2,24 +2,25 @@
 #include "command/calibrate.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include <doctest/doctest.h>
 #include <error_text.h>
+#include <variable.h>
 
 using namespace weft;
 
 TEST_CASE("calibrate measures a machine whose memory is the dearer the farther, and writes what is read again") {
   const auto path = std::filesystem::temp_directory_path() / "weft_calibrate_test" / "machine";
   std::filesystem::remove_all(path.parent_path());
-  setenv("WEFT_MACHINE", path.c_str(), 1);
   std::ostringstream out;
   const auto start = std::chrono::steady_clock::now();
-  calibrate(true, out);
+  {
+    const Variable named("WEFT_MACHINE", path.c_str());
+    calibrate(true, out);
+  }
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
-  setenv("WEFT_MACHINE", "", 1);
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   CHECK(out.str() == text.str() + "# written to " + path.string() + "\n");
@@ -40,6 +41,7 @@ TEST_CASE("calibrate measures a machine whose memory is the dearer the farther, 
 }
 
 TEST_CASE("where there is no place for the file calibrate says so, before it measures") {
+  const Variable nowhere("WEFT_MACHINE", "");
   std::ostringstream out;
   CHECK(error_text([&] { calibrate(true, out); }) == "usage: weft calibrate --write: there is no place for the file\n  set WEFT_MACHINE to a path");
   CHECK(out.str().empty());

@@ -1,30 +1,13 @@
 // The file of measured costs: read, written, found, refused.
 #include "schedule/machine.h"
 
-#include <cstdlib>
-
 #include <doctest/doctest.h>
 #include <error_text.h>
+#include <variable.h>
 
 using namespace weft;
 
 namespace {
-
-// Sets a variable for the time of a test; null unsets it.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* now = std::getenv(name)) before_ = now, had_ = true;
-    set(value);
-  }
-  ~Variable() { set(had_ ? before_.c_str() : nullptr); }
-
- private:
-  void set(const char* value) const { value ? setenv(name_, value, 1) : unsetenv(name_); }
-  const char* name_;
-  std::string before_;
-  bool had_ = false;
-};
 
 std::string refusal(const std::string& text) { return error_text([&] { parse_machine(text, "dir/machine"); }); }
 
@@ -41,8 +24,14 @@ TEST_CASE("a file of measured costs says what it names; the rest are the default
   Machine machine;
   machine.gather = 12.5;
   machine.wake_ns = 8e3;
+  CHECK(read_machine("") == Machine());
+  CHECK(read_machine("no folder/no file") == Machine());
   CHECK(parse_machine("# of a slow machine\ngather 12.5\n  wake_ns\t8e3 # late\n", "f") == machine);
-  CHECK(this_machine() == Machine());            // tests/main.cpp says so
+}
+
+TEST_CASE("tests have the machine they were written for, whatever they run on") {
+  CHECK(this_machine().first_level_ways == 8);
+  CHECK(this_machine().fetch_bytes == 24 << 20);
 }
 
 TEST_CASE("what is written is read again, to the last digit") {
