@@ -24,13 +24,37 @@ void KernelEmitter::emit_together(const Loop& outer, Value* first, int copies, I
   copied_axis_ = outer.var.axis;
   for (const Item& item : outer.body) {
     if (auto* lanes = std::get_if<Loop>(&item)) vectors ? vectors(*lanes) : emit_lanes(*lanes);
+    else if (auto* store = std::get_if<Store>(&item); store && spacing == 1 && !last && lies_along(store->buffer, store->at, outer.var.axis)) store_neighbours(*store);
     else each_copy([&] { emit_item(item); });
   }
   copied_axis_ = -1;
   jam_.clear();
   jam_sums_.clear();
   thin_slots_.clear();
+  ends_of_trees_.clear();
   axis_index_[axis] = nullptr;
+}
+
+// What neighbours store side by side: the ends of trees that share a register leave it as one vector.
+void KernelEmitter::store_neighbours(const Store& store) {
+  const DType dtype = program_.buffer(store.buffer).dtype;
+  std::vector<Value*> values;
+  each_copy([&] { values.push_back(scalar(store.value)); });
+  const auto end_of = [&](std::size_t copy) {
+    const auto found = ends_of_trees_.find(values[copy]);
+    const bool as_in_memory = values[copy]->getType() == memory_type(context_, dtype, 1);
+    return found == ends_of_trees_.end() || !as_in_memory ? EndOfTree{} : found->second;
+  };
+  std::size_t stored = 0;               // copies so far
+  each_copy([&] {
+    if (jam_copy_ < stored) return;
+    const EndOfTree first = end_of(jam_copy_);
+    std::vector<int> lanes;
+    for (; stored < values.size() && first.vector && end_of(stored).vector == first.vector; ++stored) lanes.push_back(end_of(stored).lane);
+    if (lanes.size() > 1) b_.CreateAlignedStore(b_.CreateShuffleVector(first.vector, lanes), address(store.buffer, store.at), llvm::Align(size_of(dtype)));
+    else scalar_store(store);
+    stored = std::max(stored, jam_copy_ + 1);
+  });
 }
 
 // The part of the range that is whole blocks of elements; returns where the rest begins.

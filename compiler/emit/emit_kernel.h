@@ -113,6 +113,7 @@ class KernelEmitter : private Accesses {
   Value* emit_jam(const Loop& serial, Range range, int copies);
   bool is_carried_row(int buffer, const Loop& lanes) const;
   void emit_together(const Loop& outer, Value* first, int copies, Index spacing, Value* last = nullptr, const std::function<void(const Loop&)>& vectors = {});
+  void store_neighbours(const Store& store);
   void emit_rows(const Loop& rows, Range range, int copies);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
   bool is_common(const Load& load, const Loop& loop) const;

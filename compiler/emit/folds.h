@@ -23,6 +23,12 @@ class Folds : protected SideBySide {
   using Combine = std::function<Value*(Value*, Value*)>;
   std::vector<Value*> across_lanes(std::vector<Value*> vectors, const Combine& combine);       // trees.cpp
 
+  struct EndOfTree {
+    Value* vector = nullptr;
+    int lane = 0;
+  };
+  std::unordered_map<const Value*, EndOfTree> ends_of_trees_;   // by value: those that share a register
+
   // extreme.cpp
   void accumulate_extreme(const Fold& fold, FoldState& state, const std::vector<Value*>& values);
   void take_extremes(const Loop& loop);

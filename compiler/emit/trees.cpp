@@ -96,7 +96,10 @@ std::vector<Value*> Folds::elements_of(Value* vector, const std::vector<int>& la
   auto* cell = stack_cell(vector->getType(), "elements");
   b_.CreateStore(vector, cell);
   std::vector<Value*> elements;
-  for (const int lane : lanes) elements.push_back(b_.CreateLoad(element, after(element, cell, lane)));
+  for (const int lane : lanes) {
+    elements.push_back(b_.CreateLoad(element, after(element, cell, lane)));
+    ends_of_trees_[elements.back()] = {vector, lane};
+  }
   return elements;
 }
 

@@ -109,6 +109,23 @@ TEST_CASE("copies of a body load once what all of them read, whatever they fetch
   check_call(columns, arrays);
 }
 
+TEST_CASE("what neighbours fold is stored as one vector, where all of them are there") {
+  for (const DType dtype : {f32, f64}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "d"}), w = g.input("w", dtype, {"d"});
+    const Function dots = compile({sum(square(sum(x * w, 1)))}, {x, w}, {.threads = 1, .lanes = 16, .verify = true});
+    check_call(dots, {wavy(dtype, {512, 64}), wavy(dtype, {64})});
+    CHECK(times(dots.llvm(), dtype == f32 ? "store <4 x float>" : "store <4 x double>") == 1);
+    check_call(dots, {wavy(dtype, {511, 64}), wavy(dtype, {64})});
+    CHECK(times(dots.llvm(), dtype == f32 ? "store <4 x float>" : "store <4 x double>") == 0);
+  }
+  for (const DType dtype : {DType::f16, DType::bf16, DType::i32, DType::u8}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "d"});
+    check_call(compile({max(sum(x, 1)), sum(max(x, 1))}, {x}, {.threads = 1, .lanes = 16, .verify = true}), {counted_by(dtype, {512, 64}, [](Index k) { return static_cast<double>(k % 5); })});
+  }
+}
+
 TEST_CASE("what copies leave of a loop is single vectors, and so is the copy of what a unit leaves; units, blocks and slots are begun for what they hold") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"}), v = g.input("v", f32, {"n"});
