@@ -18,6 +18,7 @@
 #include "fold_support.h"
 #include "large_stacks.h"
 #include "llvm_options.h"
+#include "line_stage.h"
 #include "move_support.h"
 #include "near_memory.h"
 #include "pack_support.h"
@@ -65,7 +66,12 @@ std::unique_ptr<LLJIT> make_session() {
   };
   add(fold_functions());
   add(pack_functions());
-  symbols[session->mangleAndIntern(move_symbol)] = {ExecutorAddr::fromPtr(&move_part), JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  const auto add_one = [&](const char* symbol, auto* function) {
+    symbols[session->mangleAndIntern(symbol)] = {ExecutorAddr::fromPtr(function), JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  };
+  add_one(move_symbol, &move_part);
+  add_one(move_stage_symbol, &move_stage);
+  add_one(store_lines_symbol, &store_lines);
   check(session->getMainJITDylib().define(absoluteSymbols(std::move(symbols))), "cannot define the functions that compiled loops call");
   session->getMainJITDylib().addGenerator(take(DynamicLibrarySearchGenerator::GetForCurrentProcess(session->getDataLayout().getGlobalPrefix()),
                                                "cannot search this process for symbols"));

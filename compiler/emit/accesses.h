@@ -1,5 +1,7 @@
 // What a vector loop reads and writes: addresses made before it, what it fetches ahead, and which results it stores past the caches.
 #pragma once
+#include <map>
+
 #include "emit.h"
 #include "folds.h"
 
@@ -22,12 +24,36 @@ class Accesses : protected Folds {
   bool is_joined(const Store& store, const Loop& lanes) const;
   void finish_streams();
 
+  // row_stages.cpp
+  void find_row_stages();
+  void open_row_stages(const Loop& loop);
+  void close_row_stages(const Loop& loop);
+  void finish_row_stages();
+
   const PastCaches stream_;
   std::unordered_map<const void*, std::vector<std::pair<LaneAccess, LaneAccess>>> others_accesses_;   // by Others: of each element along its row
 
  private:
   void open_others(const Others& item, int lanes);
   bool streams_joined(const Store& store, int few, int axis) const;
+
+  struct RowStage {
+    const Store* store;
+    Extent row;                                 // bytes
+    Extent state, memory;                       // where they are in scratch
+  };
+  using StoresOfBuffers = std::map<int, std::vector<std::pair<const Store*, const Loop*>>>;      // with no loop: it does not write whole rows
+  void find_stores(const Loop& loop, bool is_part, StoresOfBuffers& stores) const;
+  bool goes_by_lines(const Store& store, const Loop& loop) const;
+  void call_stage(const char* symbol, std::vector<Value*> args);
+  Value* staged_end(const RowStage& stage);
+  template <class Body> void each_row_stage(const Loop& loop, Body body) {
+    for (const RowStage& stage : row_stages_)
+      for (const Item& item : loop.body)
+        if (std::get_if<Store>(&item) == stage.store) body(stage, accesses_.at(&item));
+  }
+
+  std::vector<RowStage> row_stages_;
 };
 
 }  // namespace weft

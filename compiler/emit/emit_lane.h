@@ -31,6 +31,7 @@ struct LaneAccess {
   StrideClass lane = StrideClass::unit;
   Index column = -1;                    // of rows as long as the step, without gaps: which element of each is read, if it is known
   bool stream = false;                  // whole vectors are stored past the caches
+  bool by_lines = false;                // to memory that leaves for the array in whole lines, past the caches
   const std::vector<llvm::AllocaInst*>* cells = nullptr;   // its vectors, if they stay in registers
   bool own = false;                     // memory of this loop's own, longer than its elements: moved in whole vectors, always
   bool own_vectors = false;             // the same, as whole vectors of which each has an element: something else follows

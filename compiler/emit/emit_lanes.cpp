@@ -205,7 +205,7 @@ void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   const auto& accesses = jam_.empty() ? accesses_ : jam_.front().accesses;
   for (const Item& item : loop.body) {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.in_registers && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.fold(accumulate->fold).axis;
-    if (auto access = accesses.find(&item); access != accesses.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream;
+    if (auto access = accesses.find(&item); access != accesses.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream || access->second.by_lines;
   }
   codes_.push_back(code);
 }
@@ -284,7 +284,10 @@ void KernelEmitter::emit_vectors(const Loop& loop) {
     open_accesses(loop);
     start_folds(loop, false);
   });
+  const bool by_lines = jam_.empty() && copies_.tiled_by < 0;
+  if (by_lines) open_row_stages(loop);
   around_lanes([&] { fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); }); });
+  if (by_lines) close_row_stages(loop);
   take_extremes(loop);
   each_copy([&] { close_folds(loop, range); });
 }

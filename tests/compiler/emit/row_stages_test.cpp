@@ -1,0 +1,111 @@
+// Results whose rows begin within lines and are larger than the caches: the same bits, nothing beside them, and by way of a stage only where that pays.
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include <weft/memory.h>
+#include <weft/weft.h>
+
+#include "bits.h"
+#include "function/compile_for.h"
+
+using namespace weft;
+
+namespace {
+
+Options streaming(int threads = 1) { return {.threads = threads, .cache_bytes = 1, .verify = true}; }
+
+Array counted(DType dtype, const Dims& shape) {
+  return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k % 1013) / 64 - 5; });
+}
+
+bool stages_rows(const Function& f) { return f.llvm().find("@weft_store_lines") != std::string::npos; }
+
+// In memory that begins `before` elements into what is there, and is followed by as much.
+struct Placed {
+  Placed(DType dtype, const Dims& shape, Index before) : before_(before), all_(counted(dtype, {element_count(shape) + before + 40})), kept_(all_.copy()) {
+    array = Array::borrow(View(static_cast<std::byte*>(all_.data()) + before * item_bytes(dtype), dtype, shape), all_.owner());
+  }
+  bool is_alone() const {
+    const std::size_t item = size_of(array.dtype()), begin = static_cast<std::size_t>(before_) * item, end = begin + static_cast<std::size_t>(array.size()) * item;
+    const auto *now = static_cast<const std::byte*>(all_.data()), *was = static_cast<const std::byte*>(kept_.data());
+    return std::memcmp(now, was, begin) == 0 && std::memcmp(now + end, was + end, static_cast<std::size_t>(all_.size()) * item - end) == 0;
+  }
+  Array array;
+
+ private:
+  Index before_;
+  Array all_, kept_;
+};
+
+}  // namespace
+
+TEST_CASE("rows that begin within lines have the same bits by way of a stage, on any threads, and nothing beside them is written") {
+  for (const DType dtype : {f32, f64, DType::f16})
+    for (const int threads : {1, 3}) {
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"}), w = g.input("w", dtype, {"m"});
+      const Expr scaled = x / sqrt(sum(square(x), 1, true) + 1), centred = (x - mean(x, 1, true)) * w, affine = x * w + w;
+      for (const std::vector<Expr>& results : {std::vector<Expr>{scaled}, {centred, affine}, {softmax(x, 1)}}) {
+        const Function f = compile(results, {x, w}, streaming(threads)), plain = compile(results, {x, w}, {.threads = 1});
+        for (const Index m : {67, 100, 129, 1001})
+          for (const Index n : {1, 5, 160}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            const std::vector<Array> inputs{counted(dtype, {n, m}), counted(dtype, {m})};
+            const std::vector<Array> expected = plain(inputs);
+            for (const Index before : {0, 3, 16}) {
+              std::vector<Placed> placed;
+              std::vector<Array> arrays;
+              for (std::size_t k = 0; k < results.size(); ++k) placed.emplace_back(dtype, Dims{n, m}, before), arrays.push_back(placed.back().array);
+              f.run(inputs, arrays);
+              for (std::size_t k = 0; k < results.size(); ++k) {
+                CHECK(std::memcmp(arrays[k].data(), expected[k].data(), static_cast<std::size_t>(n * m) * size_of(dtype)) == 0);
+                CHECK(placed[k].is_alone());
+              }
+            }
+          }
+        CAPTURE(dtype);
+        CHECK(stages_rows(f));
+      }
+    }
+}
+
+TEST_CASE("a stage serves rows of planes with gaps between them, and rows in the memory of an operand") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"p", "n", "m"}), w = g.input("w", f32, {"m"}), y = x * w + exp(w);
+  const Array weights = counted(f32, {75});
+  const Function f = compile({y}, {x, w}, streaming(2)), plain = compile({y}, {x, w}, {.threads = 1});
+  const Array operand = counted(f32, {6, 30, 75}), expected = plain({operand, weights})[0];
+  Array wide = counted(f32, {6, 33, 75});
+  const Array kept = wide.copy();
+  f.run({operand, weights}, {Array(wide.slice(1, 2, 30))});
+  CHECK(stages_rows(f));
+  for (Index p = 0; p < 6; ++p)
+    for (Index i = 0; i < 33; ++i)
+      for (Index j = 0; j < 75; ++j) REQUIRE(wide.at<float>({p, i, j}) == (i < 2 || i >= 32 ? kept.at<float>({p, i, j}) : expected.at<float>({p, i - 2, j})));
+
+  const Expr v = g.input("v", f32, {"n", "m"});
+  const Function in_place = compile({softmax(v, 1)}, {v}, streaming());
+  const Array rows = counted(f32, {50, 99}), soft = compile({softmax(v, 1)}, {v}, {.threads = 1})({rows})[0];
+  in_place.run({rows}, {rows});
+  CHECK(std::memcmp(rows.data(), soft.data(), 50 * 99 * 4) == 0);
+}
+
+TEST_CASE("rows are staged past the caches, if they follow each other, are neither short nor long, and are written as rows") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"}), y = x * w + w;
+  const auto stages = [&](const Expr& result, const Options& options, Index n, Index m, Index gap = 0) {
+    const Function f = compile({result}, {x, w}, options);
+    const Array all = counted(f32, {n, m + gap});
+    f.run({counted(f32, {n, m}), counted(f32, {m})}, {Array(all.slice(1, 0, m))});
+    return stages_rows(f);
+  };
+  CHECK(stages(y, streaming(), 40, 100));
+  CHECK_FALSE(stages(y, {.threads = 1}, 40, 100));            // the caches hold them
+  CHECK_FALSE(stages(y, streaming(), 40, 112));               // rows are whole lines: straight from registers
+  CHECK_FALSE(stages(y, streaming(), 40, 100, 3));            // a gap behind each
+  CHECK_FALSE(stages(y, streaming(), 40, 27));
+  CHECK_FALSE(stages(y, streaming(), 40, 5001));
+  CHECK_FALSE(stages(x * 2.0f, streaming(), 40, 100));        // one row
+}
