@@ -210,6 +210,7 @@ class KernelEmitter : private Accesses {
     Index bytes;
     bool near;                                  // into the first level
   };
+  Index until_next_tiles(const Load& load, const Loop& lanes) const;
   LaterTile later_tile(const Load& load, const LaneAccess& access, int step, int elements, const Loop& lanes);
   bool leaves_second_level(const Load& load, const Loop& lanes) const;
   bool crowds_second_level(const Load& load, const Loop& lanes) const;
