@@ -47,6 +47,31 @@ TEST_CASE("tiles fetch the next one of their rows, or one at least 128 lines lat
   }
 }
 
+TEST_CASE("scans along long rows take sixteen rows at a time, and fetch what comes to the same rows next; along short ones what comes to later rows") {
+  for (const DType dtype : {f32, f64}) {
+    CAPTURE(dtype);
+    const auto bytes = static_cast<Index>(size_of(dtype));
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "m"});
+    const auto compiled = [&](const Expr& result, Index columns, std::size_t inputs = 1) {
+      const std::vector<Expr> all{x, y};
+      const Function f = compile({result}, {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(inputs)}, checked());
+      same_bits(f, std::vector<Array>(inputs, near_one(dtype, {4000, columns})));
+      return f;
+    };
+    const auto in_sixteens = [](const Function& f) { return f.schedule().find("parallel i:n by 16 ") != std::string::npos; };
+    const Function along = compiled(cumulative_sum(x, 1), 2048 / bytes);
+    CHECK(in_sixteens(along));
+    CHECK(fetches_later(along.llvm(), 8 * 64 / bytes, static_cast<std::size_t>(bytes)));                      // 128 lines later
+    CHECK(in_sixteens(compiled(cumulative_max(x, 1), 512 / bytes)));
+    CHECK(in_sixteens(compiled(cumulative_sum(x * y, 1), 256 / bytes, 2)));                                   // of both arrays
+    const Function shorter = compiled(cumulative_sum(x, 1), 448 / bytes);
+    CHECK_FALSE(in_sixteens(shorter));
+    CHECK_FALSE(fetches_later(shorter.llvm(), 2 * 64 / bytes, static_cast<std::size_t>(bytes)));
+    CHECK_FALSE(in_sixteens(compiled(cumulative_sum(x, 0), 2048 / bytes)));
+  }
+}
+
 TEST_CASE("few elements at a time of rows that lie apart fetch four lines ahead, unless the second level holds all") {
   for (const DType dtype : {f32, f64}) {
     Graph g;
