@@ -40,8 +40,24 @@ template <AccumulatorId acc, class T> [[gnu::always_inline]] inline void combine
   for (Index k = 0; k < count; ++k) to[k] = combine_values<acc, T>(left[k], right[k]);
 }
 
-template <class T> void fill(T* rows, Index count, Index pitch, Index slots, const T* value) {
-  for (Index slot = 0; slot < slots; ++slot) std::fill_n(rows + slot * pitch, count, *value);
+template <class T> [[gnu::always_inline]] inline void fill_rows(T* rows, Index count, Index pitch, Index slots, const T* value) {
+  const T start = *value;
+  if (pitch == count) count *= slots, slots = 1;
+  for (Index slot = 0; slot < slots; ++slot)
+    for (Index k = 0; k < count; ++k) rows[slot * pitch + k] = start;
+}
+
+template <class T> void fill(T* rows, Index count, Index pitch, Index slots, const T* value) { fill_rows(rows, count, pitch, slots, value); }
+
+#if defined(__x86_64__)
+template <class T> [[gnu::target("avx2")]] void fill_avx2(T* rows, Index count, Index pitch, Index slots, const T* value) { fill_rows(rows, count, pitch, slots, value); }
+#endif
+
+template <class T> auto* fill_on_host() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return &fill_avx2<T>;
+#endif
+  return &fill<T>;
 }
 
 // Element `at` of row `slot` with those `half`, 2 * half, .. rows after it: s with s+8, then s+4, s+2, s+1.
@@ -131,7 +147,7 @@ template <class T> void list_arithmetic(DType dtype, Functions& out) {
   list<AccumulatorId::prod, T>(dtype, out);
   list_extremes<T>(dtype, out);
   if constexpr (std::is_integral_v<T>) list_bitwise<T>(dtype, out);
-  out.called.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(&fill<T>)});
+  out.called.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(fill_on_host<T>())});
 }
 
 Functions list_all() {
@@ -150,9 +166,9 @@ Functions list_all() {
   list<AccumulatorId::all, std::uint8_t>(bool_, out);
   list_extremes<std::uint8_t>(bool_, out);
   list_bitwise<std::uint8_t>(bool_, out);
-  out.called.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, bool_), reinterpret_cast<void*>(&fill<std::uint8_t>)});
+  out.called.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, bool_), reinterpret_cast<void*>(fill_on_host<std::uint8_t>())});
   for (DType dtype : {f16, bf16})                              // states of recurrences; the accumulators above fold in f32
-    out.called.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(&fill<std::uint16_t>)});
+    out.called.push_back({fold_symbol(FoldSupport::fill, AccumulatorId::none, dtype), reinterpret_cast<void*>(fill_on_host<std::uint16_t>())});
   return out;
 }
 
