@@ -11,9 +11,11 @@ namespace weft {
 // Sixteen copies of a small body. States of scans go from copy to copy in registers, of longer bodies too, eight elements at a time: rows of
 // exp(cumulative_sum(x)) * x take .5 ns an element for 1.4, which loads and stores of single elements took (Zen 4). So do states of few vectors, of
 // which each row would wait for a store of the row before: running sums down two columns take .2 of the time, down sixteen .4 (Zen 3), down 17 to 50 .3
-// to .55 (Zen 5); of four vectors there is enough else to do meanwhile. Folds over this loop whose values have rows are emit_jam's.
+// to .55 (Zen 5, where vectors of 32 bytes take 1.1 to 1.5); of four vectors there is enough else to do meanwhile. Folds over this loop whose values have
+// rows are emit_jam's.
 bool LoopChoices::is_tiled(const Outer& outer) const {
-  const bool few_vectors = outer.scans && carries_rows(outer) && program_.axis(outer.loops[0]->var.axis).hint < 4 * lane_count;
+  const Index most = register_bytes() == 64 ? 4 * lane_count - 1 : lane_count;
+  const bool few_vectors = outer.scans && carries_rows(outer) && program_.axis(outer.loops[0]->var.axis).hint <= most;
   if ((outer.across == 0 && !few_vectors) || outer.folds_others || outer.weight > (outer.scans ? 2 : 1) * tiled_body) return false;
   return outer.scans ? carries_rows(outer) : !outer.rows && !outer.folds_outer;
 }

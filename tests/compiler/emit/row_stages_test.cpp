@@ -71,6 +71,28 @@ TEST_CASE("rows that begin within lines have the same bits by way of a stage, on
     }
 }
 
+TEST_CASE("bytes, integers and conditions are staged as they are") {
+  for (const DType dtype : {DType::u8, DType::i16, DType::i64}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "m"}), w = g.input("w", dtype, {"m"}), v = g.input("v", dtype, {"n"});
+    const std::vector<Expr> inputs{x, w, v}, results{x * w + expand_dims(v, 1), x < w, maximum(x, expand_dims(v, 1))};
+    const Function f = compile(results, inputs, streaming(2)), plain = compile(results, inputs, {.threads = 1});
+    for (const Index m : {131, 150, 1003}) {
+      const auto small = [&](const Dims& shape) { return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k * 7 % 11); }); };
+      const std::vector<Array> arrays{small({90, m}), small({m}), small({90})}, expected = plain(arrays);
+      std::vector<Placed> placed;
+      std::vector<Array> into;
+      for (const Array& each : expected) placed.emplace_back(each.dtype(), Dims{90, m}, 5), into.push_back(placed.back().array);
+      f.run(arrays, into);
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        CHECK(std::memcmp(into[k].data(), expected[k].data(), static_cast<std::size_t>(90 * m) * size_of(expected[k].dtype())) == 0);
+        CHECK(placed[k].is_alone());
+      }
+    }
+    CHECK(stages_rows(f));
+  }
+}
+
 TEST_CASE("a stage serves rows of planes with gaps between them, and rows in the memory of an operand") {
   Graph g;
   const Expr x = g.input("x", f32, {"p", "n", "m"}), w = g.input("w", f32, {"m"}), y = x * w + exp(w);
