@@ -122,6 +122,9 @@ void translate(Module& module) {
   std::vector<std::string> features;
   std::istringstream list(names);
   for (std::string name; std::getline(list, name, ',');) features.push_back(name);
+  // A processor that has them all needs no words for its instructions: tests look for these in what it runs.
+  const auto is_there = [](const std::string& name) { return weft::has_feature(weft::true_features(), "+" + name); };
+  if (std::all_of(features.begin(), features.end(), is_there)) return false;
   weft::pretend(features, translate);
   return true;
 }();
