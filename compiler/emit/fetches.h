@@ -17,6 +17,7 @@ class Fetches : protected Addresses {
   bool reads_on(const Loop& loop, const Load& load) const;
   bool folds_from_memory(const Loop& loop) const;
   bool lies_in_memory(int buffer, const std::vector<Subscript>& at) const;
+  double bytes_of_array(int buffer, const std::vector<Subscript>& at) const;
   Index near_ahead(Index streams) const;        // how far each fetches into the first level; 0: it has no room for them
 
   const Machine machine_;
@@ -35,7 +36,6 @@ class Fetches : protected Addresses {
   int walked_down_by_runs(const Load& load, const Loop& loop) const;
   Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;
   double bytes_of_row(int buffer, const std::vector<Subscript>& at) const;
-  double bytes_of_array(int buffer, const std::vector<Subscript>& at) const;
 
   std::vector<std::vector<Reader>> readers_;    // by buffer, in the order of the program: they fetch what comes next
   std::vector<bool> is_written_;                // by buffer

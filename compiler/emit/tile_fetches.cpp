@@ -71,7 +71,7 @@ void KernelEmitter::fetch_beside_tiles(const Loop& lanes, Value* index) {
     if (!load || load->guarded || !lies_along(load->buffer, load->at, lanes.var.axis) || !depends_on(*load, copies_.tiled_by)) continue;
     const Buffer& buffer = program_.buffer(load->buffer);
     const auto bytes = item_bytes(buffer.dtype);
-    if (buffer.place == Place::row || (!copies_.swept && extent * bytes > short_row)) continue;
+    if (buffer.place == Place::row || (copies_.swept ? bytes_of_array(load->buffer, load->at) <= machine_.tile_fetch_bytes : extent * bytes > short_row)) continue;
     Value* distance = copies_.swept ? number(ahead * bytes) : b_.CreateMul(stride_along(load->buffer, load->at, copies_.tiled_by), number(copies()));
     for (const JamCopy& copy : jam_) fetch_lines(lane_address(copy.accesses.at(&item), buffer.dtype, index, 0), distance, lane_count * bytes, false);
   }

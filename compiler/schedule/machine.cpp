@@ -43,6 +43,7 @@ constexpr Key keys[] = {
     {"blocks_in_memory", &Machine::blocks_in_memory, "part of a row's work outside its loops from which rows in memory go in blocks"},
     {"row_bytes_ahead", &Machine::row_bytes_ahead, "how far loops over a row in memory fetch, at least"},
     {"tile_block", &Machine::tile_block, "rows that large transposes write together"},
+    {"tile_fetch_bytes", &Machine::tile_fetch_bytes, "blocks of tiles fetch ahead of larger arrays"},
 };
 
 constexpr double largest = 1e15;         // bytes and picoseconds stay far from overflow
@@ -62,7 +63,7 @@ double positive(const std::string& text) {
 
 // What differs between makers and families, where nothing has been measured.
 struct Processor {
-  double square_root, quotient, fetch_bytes, blocks_in_memory, row_bytes_ahead, tile_block = short_tile_block;
+  double square_root, quotient, fetch_bytes, blocks_in_memory, row_bytes_ahead, tile_block = short_tile_block, tile_fetch_bytes = 1;
 };
 Processor find_processor() {
   const double third_level = usual_stream_bytes();
@@ -73,7 +74,7 @@ Processor find_processor() {
   if (__builtin_cpu_is("intel")) return {26, 20, third_level, least_along_root, next_row};
   const bool has_family = __builtin_cpu_is("amd") && __get_cpuid(1, &signature, &other, &other, &other);
   const unsigned family = has_family ? (signature >> 8 & 0xf) + (signature >> 20 & 0xff) : 0, model = (signature >> 4 & 0xf) + (signature >> 12 & 0xf0);
-  if (family == zen_5) return {10, 6, 128 << 20, one_by_one, after_next_row};
+  if (family == zen_5) return {10, 6, 128 << 20, one_by_one, after_next_row, short_tile_block, 1 << 24};
   if (family == zen_3_and_4 && (model < 0x10 || (model >= 0x20 && model < 0x60))) return {10, 6, largest, least_along_root, next_row, long_tile_block};
 #endif
   return {10, 6, third_level, least_along_root, next_row};
@@ -94,6 +95,7 @@ double usual_fetch_bytes() { return this_processor().fetch_bytes; }
 double usual_blocks_in_memory() { return this_processor().blocks_in_memory; }
 double usual_row_bytes_ahead() { return this_processor().row_bytes_ahead; }
 double usual_tile_block() { return this_processor().tile_block; }
+double usual_tile_fetch_bytes() { return this_processor().tile_fetch_bytes; }
 
 double bytes_of_first_level() {
 #ifdef _SC_LEVEL1_DCACHE_SIZE

@@ -109,6 +109,14 @@ TEST_CASE("beside tiles short rows fetch that of the next tile, and blocks of ti
   CHECK(along == 2 * fold_slots);
   CHECK(fetches(code(250, Order::c)) == 2 * along);
   CHECK(code(256, Order::f).find(", i64 256\n") != std::string::npos);      // of blocks of four vectors, in which the columns lie along
+  Machine keeps_up;
+  keeps_up.tile_fetch_bytes = 4 * 200 * 256;
+  for (const Index columns : {256, 260}) {
+    const Function f = compile_for(keeps_up, {1.5 * x + y}, {x, y}, checked());
+    const Array array = near_one(f32, {200, columns}).copy(Order::f);
+    same_bits(f, {array, array});
+    CHECK((f.llvm().find(", i64 256\n") != std::string::npos) == (columns > 256));              // larger arrays
+  }
   // Rows side by side, of which nothing is transposed.
   const Expr w = g.input("w", f32, {"m"});
   const Function dots = compile({sum(x * w, 1)}, {x, w}, checked());

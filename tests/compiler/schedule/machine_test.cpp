@@ -13,7 +13,7 @@ std::string refusal(const std::string& text) { return error_text([&] { parse_mac
 
 const std::string names =
     "first_level_bytes, first_level_ways, second_level_bytes, second_level_read, second_level_write, third_level_bytes, third_level_read, third_level_write, memory_read, memory_write, gather, square_root, quotient, vector_ps, "
-    "wake_ns, stream_bytes, fetch_bytes, blocks_in_memory, row_bytes_ahead, tile_block";
+    "wake_ns, stream_bytes, fetch_bytes, blocks_in_memory, row_bytes_ahead, tile_block, tile_fetch_bytes";
 const std::string remedy = "\n  mend the line, or measure again with: weft calibrate --write";
 
 }  // namespace
