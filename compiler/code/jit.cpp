@@ -17,8 +17,8 @@
 #include "code_generator.h"
 #include "fold_support.h"
 #include "large_stacks.h"
-#include "llvm_options.h"
 #include "line_stage.h"
+#include "llvm_options.h"
 #include "move_support.h"
 #include "near_memory.h"
 #include "pack_support.h"
@@ -60,18 +60,14 @@ std::unique_ptr<LLJIT> make_session() {
                           .create(),
                       "cannot start the machine-code session");
   SymbolMap symbols;
-  const auto add = [&](const auto& functions) {
-    for (const auto& function : functions)
-      symbols[session->mangleAndIntern(function.symbol)] = {ExecutorAddr::fromPtr(function.address), JITSymbolFlags::Exported | JITSymbolFlags::Callable};
-  };
-  add(fold_functions());
-  add(pack_functions());
-  const auto add_one = [&](const char* symbol, auto* function) {
+  const auto add = [&](const std::string& symbol, auto* function) {
     symbols[session->mangleAndIntern(symbol)] = {ExecutorAddr::fromPtr(function), JITSymbolFlags::Exported | JITSymbolFlags::Callable};
   };
-  add_one(move_symbol, &move_part);
-  add_one(move_stage_symbol, &move_stage);
-  add_one(store_lines_symbol, &store_lines);
+  for (const FoldFunction& function : fold_functions()) add(function.symbol, function.address);
+  for (const PackFunction& function : pack_functions()) add(function.symbol, function.address);
+  add(move_symbol, &move_part);
+  add(move_stage_symbol, &move_stage);
+  add(store_lines_symbol, &store_lines);
   check(session->getMainJITDylib().define(absoluteSymbols(std::move(symbols))), "cannot define the functions that compiled loops call");
   session->getMainJITDylib().addGenerator(take(DynamicLibrarySearchGenerator::GetForCurrentProcess(session->getDataLayout().getGlobalPrefix()),
                                                "cannot search this process for symbols"));

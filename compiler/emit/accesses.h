@@ -45,7 +45,6 @@ class Accesses : protected Folds {
   using StoresOfBuffers = std::map<int, std::vector<std::pair<const Store*, const Loop*>>>;      // with no loop: it does not write whole rows
   void find_stores(const Loop& loop, bool is_part, StoresOfBuffers& stores) const;
   bool goes_by_lines(const Store& store, const Loop& loop) const;
-  void call_stage(const char* symbol, std::vector<Value*> args);
   Value* staged_end(const RowStage& stage);
   template <class Body> void each_row_stage(const Loop& loop, Body body) {
     for (const RowStage& stage : row_stages_)

@@ -1,6 +1,7 @@
 // The function under construction, at its lowest level: branches, loops, cells of the stack, numbers.
 #pragma once
 #include <string>
+#include <vector>
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
@@ -25,6 +26,13 @@ class CodeBuilder {
     auto* cell = entry_.CreateAlloca(type, nullptr, name);
     cell->setAlignment(llvm::Align(64));
     return cell;
+  }
+
+  // Of a function of the process that returns nothing, by the name that compiled code has for it.
+  llvm::CallInst* call(const std::string& symbol, const std::vector<Value*>& arguments) {
+    std::vector<llvm::Type*> types;
+    for (Value* argument : arguments) types.push_back(argument->getType());
+    return b_.CreateCall(module_.getOrInsertFunction(symbol, llvm::FunctionType::get(b_.getVoidTy(), types, false)), arguments);
   }
 
   llvm::Module& module_;

@@ -66,11 +66,8 @@ void KernelEmitter::pack_operands(const Block& block, Range along, Value* index,
       lane = index, row = block.together.begin, element = along.begin;
       const int side = operand.is_shared ? block.lanes.var.axis : block.rows.var.axis;
       Value* length = operand.is_shared ? elements : b_.CreateSub(block.together.end, block.together.begin);
-      const std::vector<Value*> arguments{operand.packed, number(packed_pitch(block, operand)), address(load.buffer, load.at), b_.CreateSub(along.end, along.begin),
-                                          stride_along(load.buffer, load.at, block.fold.var.axis), length, stride_along(load.buffer, load.at, side)};
-      std::vector<llvm::Type*> types;
-      for (Value* argument : arguments) types.push_back(argument->getType());
-      b_.CreateCall(module_.getOrInsertFunction(pack_symbol(size_of(operand.dtype)), llvm::FunctionType::get(b_.getVoidTy(), types, false)), arguments);
+      call(pack_symbol(size_of(operand.dtype)), {operand.packed, number(packed_pitch(block, operand)), address(load.buffer, load.at), b_.CreateSub(along.end, along.begin),
+                                                 stride_along(load.buffer, load.at, block.fold.var.axis), length, stride_along(load.buffer, load.at, side)});
       lane = row = element = nullptr;
     });
   }

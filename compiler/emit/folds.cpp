@@ -9,11 +9,8 @@ namespace weft {
 using llvm::Value;
 
 void Folds::call_support(FoldSupport what, const Fold& fold, std::vector<Value*> args) {
-  std::vector<llvm::Type*> types;
-  for (Value* arg : args) types.push_back(arg->getType());
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
   const AccumulatorId accumulator = what == FoldSupport::fill ? AccumulatorId::none : fold.accumulator;
-  b_.CreateCall(module_.getOrInsertFunction(fold_symbol(what, accumulator, fold.dtype), type), args);
+  call(fold_symbol(what, accumulator, fold.dtype), args);
 }
 
 // Of the elements of a row those of the current unit, where the others lie behind them: whole vectors.

@@ -55,13 +55,6 @@ void Accesses::find_row_stages() {
   }
 }
 
-void Accesses::call_stage(const char* symbol, std::vector<Value*> args) {
-  std::vector<llvm::Type*> types(args.size(), b_.getPtrTy());
-  auto* function = llvm::cast<llvm::Function>(module_.getOrInsertFunction(symbol, llvm::FunctionType::get(b_.getVoidTy(), types, false)).getCallee());
-  function->setDoesNotThrow();
-  b_.CreateCall(function, args);
-}
-
 Value* Accesses::staged_end(const RowStage& stage) { return bytes_after(scratch_at(stage.state), offsetof(LineStage, end)); }
 
 // What the loop stores of them goes to their stages.
@@ -70,7 +63,7 @@ void Accesses::open_row_stages(const Loop& loop) {
     const auto end = [&] { return b_.CreateLoad(b_.getInt64Ty(), staged_end(stage)); };
     Value *state = scratch_at(stage.state), *memory = scratch_at(stage.memory);
     Value* next = b_.CreateGEP(b_.getInt8Ty(), b_.CreateLoad(b_.getPtrTy(), state), end());
-    if_then(b_.CreateICmpNE(access.base, next), "apart", [&] { call_stage(move_stage_symbol, {state, memory, access.base}); });
+    if_then(b_.CreateICmpNE(access.base, next), "apart", [&] { call(move_stage_symbol, {state, memory, access.base}); });
     access.base = b_.CreateGEP(b_.getInt8Ty(), memory, end());
     access.own = access.by_lines = true;
   });
@@ -83,12 +76,12 @@ void Accesses::close_row_stages(const Loop& loop) {
     Value* end = staged_end(stage);
     Value* now = b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), end), size(stage.row));
     b_.CreateStore(now, end);
-    if_then(b_.CreateICmpSGE(now, number(staged_bytes)), "lines", [&] { call_stage(store_lines_symbol, {scratch_at(stage.state), scratch_at(stage.memory)}); });
+    if_then(b_.CreateICmpSGE(now, number(staged_bytes)), "lines", [&] { call(store_lines_symbol, {scratch_at(stage.state), scratch_at(stage.memory)}); });
   });
 }
 
 void Accesses::finish_row_stages() {
-  for (const RowStage& stage : row_stages_) call_stage(move_stage_symbol, {scratch_at(stage.state), scratch_at(stage.memory), llvm::ConstantPointerNull::get(b_.getPtrTy())});
+  for (const RowStage& stage : row_stages_) call(move_stage_symbol, {scratch_at(stage.state), scratch_at(stage.memory), llvm::ConstantPointerNull::get(b_.getPtrTy())});
 }
 
 }  // namespace weft

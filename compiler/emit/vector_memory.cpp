@@ -71,12 +71,10 @@ bool VectorMemory::stores_by_masks(DType dtype) const { return weft::stores_by_m
 
 // Elements side by side, somewhere else. A call, since pieces of each length would be much code.
 void VectorMemory::move_elements(Value* to, Value* from, DType dtype, Value* count) {
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false);
-  auto* function = llvm::cast<llvm::Function>(module_.getOrInsertFunction(move_symbol, type).getCallee());
+  auto* function = call(move_symbol, {to, from, b_.CreateMul(count, number(item_bytes(dtype)))})->getCalledFunction();
   function->setOnlyAccessesArgMemory();
   function->setDoesNotThrow();
   function->setWillReturn();
-  b_.CreateCall(function, {to, from, b_.CreateMul(count, number(item_bytes(dtype)))});
 }
 
 // As many elements as the mask has lanes: the first ones in memory, or the last if lanes run backwards.

@@ -13,8 +13,8 @@ Index LoopChoices::distance_of_rows(int buffer, const std::vector<Subscript>& at
 }
 
 // What is folded over a row changes places (where that is less, all arrays do: folds_by_transposes), and what stays for a row is spread to its elements;
-// sums down the columns are as they are until their end. Sums of (x - y)^2 over rows of four take .08 ns an element, .14 if both are transposed; sums of rows .043 and .065, of eight .040 and .073,
-// down their columns .036 and .071, of eight .035 and .078 (Zen 4).
+// sums down the columns are as they are until their end. Sums of (x - y)^2 over rows of four take .08 ns an element, .14 if both are transposed; sums of
+// rows .043 and .065, of eight .040 and .073, down their columns .036 and .071, of eight .035 and .078 (Zen 4).
 bool LoopChoices::runs_along_rows(const Loop& serial, const Outer& outer) const {
   if (outer.loops.size() != 1 || outer.across == 0) return false;
   const Loop& lanes = *outer.loops[0];

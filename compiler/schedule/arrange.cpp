@@ -201,10 +201,6 @@ double bytes_across(const Graph& graph, const Hints& hints, const Nest& nest) {
   return bytes;
 }
 
-// A scan takes a line of each row of a unit, then the next line of each: of more rows than a vector has they lie in few sets of the first level, and what
-// is loaded as far into a page as what was just stored waits for it. Running sums along 256 and 1024 floats, 64 and 16 rows at a time: .17 and .09 ns an
-// element, 1000 floats .21 and .16; along 64 no difference (Zen 5).
-constexpr double long_row_across = 512;          // bytes
 bool scans(const Graph& graph, const Nest& nest) {
   return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) {
     const Node& node = graph.node(placed.node);

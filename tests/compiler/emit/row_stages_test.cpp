@@ -7,7 +7,6 @@
 #include <weft/weft.h>
 
 #include "bits.h"
-#include "function/compile_for.h"
 
 using namespace weft;
 
