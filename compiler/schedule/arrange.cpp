@@ -168,15 +168,20 @@ bool is_row_in_place(const Graph& graph, NodeId id) {
   return graph.node(id).op == Op::copy && graph.node(id).kind == Kind::apply && std::all_of(users.begin(), users.end(), [&](NodeId user) { return graph.node(user).kind == Kind::others; });
 }
 
-// Bytes, for each element of the root, of what one loop keeps for another: rows, or parts of arrays that are read again.
+// Bytes, for each element of the root, of what one loop keeps for another: rows, or parts of arrays that are read again. Of those that are there at
+// once: loops number as they run.
 double kept_bytes(const Graph& graph, const Schedule& schedule, const Nest& nest) {
   const Placement placement = place_values(graph, schedule, nest);
-  double bytes = 0;
+  std::vector<double> change(placement.loops.size() + 1, 0);
   for (std::size_t k = 0; k < nest.nodes.size(); ++k) {
     const Node& node = graph.node(nest.nodes[k].node);
-    if (placement.kept[k] && !is_row_in_place(graph, nest.nodes[k].node)) bytes += volume_of(nest.nodes[k].axes, nest.axes, static_cast<std::size_t>(node.kept)) * static_cast<double>(size_of(node.dtype));
+    if (!placement.kept[k] || is_row_in_place(graph, nest.nodes[k].node)) continue;
+    const double bytes = volume_of(nest.nodes[k].axes, nest.axes, static_cast<std::size_t>(node.kept)) * static_cast<double>(size_of(node.dtype));
+    change[static_cast<std::size_t>(placement.result_home[k])] += bytes, change[static_cast<std::size_t>(placement.last_read[k]) + 1] -= bytes;
   }
-  return bytes / static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(nest.lanes)].hint));
+  double bytes = 0, most = 0;
+  for (double step : change) most = std::max(most, bytes += step);
+  return most / static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(nest.lanes)].hint));
 }
 
 // The same of arrays whose lines lie across the vectors: the elements of a line are read one after the other, by loops outside.

@@ -83,7 +83,7 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
       cost[k] = std::min(1000, cost[k] + (literal || outer || of_block ? 0 : !in_nest || fold ? 1 : cost[static_cast<std::size_t>(found->second)]));
     }
   }
-  p.kept_above = p.result_home;
+  p.kept_above = p.last_read = p.result_home;
   for (std::size_t k = 0; k < count; ++k)                        // each lane has a row of its own
     if (const HomeLoop& home = p.loops[static_cast<std::size_t>(p.home[k])]; graph.node(nest.nodes[k].node).kind == Kind::others && home.level->lanes) p.kept_above[k] = home.parent;
   std::vector<bool> across(count, false);                        // read at another index than it is made at
@@ -106,7 +106,7 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
     } else {
       p.computed_in[k] = {p.home[k]};
       p.kept[k] = elsewhere || across[k] || node.kind == Kind::others;
-      for (int loop : demand[k]) p.kept_above[k] = common_loop(p, p.kept_above[k], loop);
+      for (int loop : demand[k]) p.kept_above[k] = common_loop(p, p.kept_above[k], loop), p.last_read[k] = std::max(p.last_read[k], loop);
     }
     for (int operand = 0; operand < graph.arity(id); ++operand) {
       auto found = p.place_of.find(graph.operand(id, operand));

@@ -26,6 +26,7 @@ struct Placement {
   std::vector<std::set<int>> computed_in;                        // by place: loops in which it is computed
   std::vector<bool> kept;                                        // by place: read from a row or its array in other loops
   std::vector<int> kept_above;                                   // by place: the loop that encloses all its uses
+  std::vector<int> last_read;                                    // by place: the last loop that reads it, or its own
 
   bool encloses(int outer, int inner) const;                     // outer == inner counts
 };

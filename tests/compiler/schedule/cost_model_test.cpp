@@ -142,6 +142,9 @@ TEST_CASE("units are smaller where rows are long, or threads have none") {
   CHECK(unit_of_vectors(256, 1 << 20, large, 1, 10) == 64);
   CHECK(unit_of_vectors(256, 1024, large, 8, 10) == 64);
   CHECK(unit_of_vectors(256, 1 << 20, large, 1, 10000) == 512);    // the code is longer than the rows
+  CHECK(unit_of_vectors(52, 1 << 20, large, 1, 10000) == 1024);    // by far
+  CHECK(unit_of_vectors(52, 4096, large, 2, 10000) == 1024);
+  CHECK(unit_of_vectors(52, 4096, large, 4, 10000) == 512);        // or threads had too few
 }
 
 TEST_CASE("loops whose results wait for each other cost more than two that hide it, and rows between them something") {
