@@ -123,27 +123,25 @@ std::shared_ptr<Function::State> make_state(Graph graph, const Options& options,
 }  // namespace
 
 std::shared_ptr<Function::State> Function::State::settled_for(const Bindings& bindings) const {
-  Bindings thin = thin_extents ? thin_extents->in(bindings) : Bindings();
   const std::scoped_lock lock(mutex);
-  if (!decided_by_calls && thin.empty()) return latest_settled = nullptr;       // most calls: nothing to look for in the graph
   const std::string fits = decided_by_calls ? fit_key(graph, bindings) : "";
-  std::string key = fits;
-  for (const auto& [symbol, value] : thin) key += concat(' ', symbol, '=', value);
-  if (!thin.empty() && settled.size() >= most_settled && !settled.contains(key)) {
-    if (!decided_by_calls) return latest_settled = nullptr;
-    key = fits;
-    thin.clear();
-  }
-  auto& state = settled[key];
-  if (!state) {
-    try {
-      state = make_state(settle(graph, bindings, thin), options, machine, executor);
-    } catch (...) {
-      settled.erase(key);
-      throw;
-    }
-  }
-  return latest_settled = state;
+  const auto key_of = [&](const Bindings& extents) {
+    std::string key = fits;
+    for (const auto& [symbol, value] : extents) key += concat(' ', symbol, '=', value);
+    return key;
+  };
+  Bindings of_call = thin_extents ? thin_extents->in(bindings) : Bindings();
+  const bool is_compiled = decided_by_calls ? settled.contains(fits) : !variants.empty();
+  if (of_call.empty() && !is_compiled)          // a short call runs what was compiled for a long one
+    for (const auto& [key, state] : settled)
+      if (!state->thin.empty() && key == key_of(state->thin) && std::includes(bindings.begin(), bindings.end(), state->thin.begin(), state->thin.end())) return latest_settled = state;
+  if (!of_call.empty() && settled.size() >= most_settled && !settled.contains(key_of(of_call))) of_call.clear();
+  if (!decided_by_calls && of_call.empty()) return latest_settled = nullptr;       // most calls: nothing to look for in the graph
+  const std::string key = key_of(of_call);
+  if (const auto found = settled.find(key); found != settled.end()) return latest_settled = found->second;
+  auto state = make_state(settle(graph, bindings, of_call), options, machine, executor);
+  state->thin = std::move(of_call);
+  return latest_settled = settled[key] = std::move(state);
 }
 
 std::vector<Array> Function::State::make_outputs(const Bindings& bindings) {
@@ -177,28 +175,35 @@ std::vector<Array> new_outputs(Function::State& f, const CallLayout& layout) {
   return outputs;
 }
 
-// A layout like one before, of these arrays.
-template <class... Arrays> std::shared_ptr<const CallLayout> recent_layout(const Function::State& f, const Arrays&... arrays) {
-  const std::scoped_lock lock(f.mutex);
-  auto layout = f.recent.find(arrays...);
-  if (!layout) return nullptr;
-  if (f.latest != layout->variant) f.latest = layout->variant;
-  f.latest_settled = nullptr;
-  return layout;
+// One like a call before, of these arrays.
+template <class... Arrays> RecentCall recent_call(const std::shared_ptr<Function::State>& f, const Arrays&... arrays) {
+  const std::scoped_lock lock(f->mutex);
+  RecentCall call = f->recent.find(arrays...);
+  if (!call.layout) return call;
+  f->latest_settled = call.settled;
+  if (!call.settled) {
+    if (f->latest != call.layout->variant) f->latest = call.layout->variant;
+    call.settled = f;
+    return call;
+  }
+  const std::scoped_lock of_settled(call.settled->mutex);
+  if (call.settled->latest != call.layout->variant) call.settled->latest = call.layout->variant;
+  return call;
 }
 
 // Whether nothing of the call depends on addresses, or on elements of inputs.
-bool depends_on_layout(const Function::State& f, const Call::State& call, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
-  return f.reshaped.empty() && f.graph.element_symbols().empty() && f.given.element_symbols().empty() && call.copies.empty() && call.gathered.empty() &&
-         lie_alike(*call.layout, inputs, outputs) && stores_past_caches(inputs, outputs, f.cache_bytes()) == PastCaches::no;
+bool depends_on_layout(const Function::State& whole, const Call::State& call, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+  const auto reads_elements = [](const Function::State& f) { return !f.reshaped.empty() || !f.graph.element_symbols().empty() || !f.given.element_symbols().empty(); };
+  return !reads_elements(whole) && !reads_elements(*call.function) && call.copies.empty() && call.gathered.empty() && lie_alike(*call.layout, inputs, outputs) &&
+         stores_past_caches(inputs, outputs, whole.cache_bytes()) == PastCaches::no;
 }
 
 // Of arguments that were checked, for `whole` or for what it became for them.
 std::shared_ptr<Call::State> first_call(const std::shared_ptr<Function::State>& whole, const std::shared_ptr<Function::State>& state, const Bindings& bindings, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
   auto call = make_call(state, bindings, inputs, outputs);
-  if (state == whole && depends_on_layout(*state, *call, inputs, outputs)) {
-    const std::scoped_lock lock(state->mutex);
-    if (!state->recent.find(inputs, outputs)) state->recent.add(call->layout);         // by another thread, meanwhile
+  if (depends_on_layout(*whole, *call, inputs, outputs)) {
+    const std::scoped_lock lock(whole->mutex);
+    if (!whole->recent.find(inputs, outputs).layout) whole->recent.add({call->layout, state == whole ? nullptr : state});     // by another thread, meanwhile
   }
   return call;
 }
@@ -215,9 +220,9 @@ std::shared_ptr<Function::State> state_for(const std::shared_ptr<Function::State
 }  // namespace
 
 std::vector<Array> Function::operator()(const std::vector<Array>& inputs) const {
-  if (auto layout = recent_layout(*state_, inputs)) {
-    std::vector<Array> outputs = new_outputs(*state_, *layout);
-    run_call(*call_again(state_, std::move(layout), inputs, outputs));
+  if (auto [layout, state] = recent_call(state_, inputs); layout) {
+    std::vector<Array> outputs = new_outputs(*state, *layout);
+    run_call(*call_again(state, std::move(layout), inputs, outputs));
     return outputs;
   }
   Bindings bindings;
@@ -228,7 +233,7 @@ std::vector<Array> Function::operator()(const std::vector<Array>& inputs) const 
 }
 
 Call Function::bind(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const {
-  if (auto layout = recent_layout(*state_, inputs, outputs)) return Call(call_again(state_, std::move(layout), inputs, outputs));
+  if (auto [layout, state] = recent_call(state_, inputs, outputs); layout) return Call(call_again(state, std::move(layout), inputs, outputs));
   Bindings bindings;
   const auto state = state_for(state_, inputs, bindings);
   WEFT_REQUIRE(outputs.size() == state->graph.outputs.size(), usage, "expected ", state->graph.outputs.size(), " output arrays, got ", outputs.size());

@@ -34,12 +34,13 @@ struct Function::State {
   mutable std::mutex mutex;                                        // of what follows
   mutable std::map<std::string, Variants> variants;                // by key
   mutable std::shared_ptr<const Variant> latest;
-  RecentCalls recent;                                              // of this graph itself, that depend on no more than layouts
+  RecentCalls recent;                                              // that depend on no more than layouts; of those settled too
 
   // A graph with broadcasts that a call decides is not compiled itself: one is compiled for each way in which they turn out. So it is
   // for thin axes; calls without them use the graph itself.
   bool decided_by_calls = false;
   std::optional<ThinExtents> thin_extents;
+  Bindings thin;                                                   // of a settled graph: the extents that are numbers in it
   mutable std::map<std::string, std::shared_ptr<State>> settled;
   mutable std::shared_ptr<State> latest_settled;                   // null: the last call used the graph itself
   std::shared_ptr<State> settled_for(const Bindings& bindings) const;   // null: use the graph itself

@@ -37,19 +37,19 @@ bool lie_alike(const CallLayout& layout, const std::vector<Array>& inputs, const
   return true;
 }
 
-std::shared_ptr<const CallLayout> RecentCalls::find(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const {
-  for (const auto& layout : recent_)
-    if (layout && has_inputs(*layout, inputs) && has_outputs(*layout, outputs) && lie_alike(*layout, inputs, outputs)) return layout;
-  return nullptr;
+RecentCall RecentCalls::find(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const {
+  for (const RecentCall& call : recent_)
+    if (call.layout && has_inputs(*call.layout, inputs) && has_outputs(*call.layout, outputs) && lie_alike(*call.layout, inputs, outputs)) return call;
+  return {};
 }
 
-std::shared_ptr<const CallLayout> RecentCalls::find(const std::vector<Array>& inputs) const {
-  for (const auto& layout : recent_) if (layout && layout->has_new_outputs && has_inputs(*layout, inputs)) return layout;
-  return nullptr;
+RecentCall RecentCalls::find(const std::vector<Array>& inputs) const {
+  for (const RecentCall& call : recent_) if (call.layout && call.layout->has_new_outputs && has_inputs(*call.layout, inputs)) return call;
+  return {};
 }
 
-void RecentCalls::add(std::shared_ptr<const CallLayout> layout) {
-  recent_[next_] = std::move(layout);
+void RecentCalls::add(RecentCall call) {
+  recent_[next_] = std::move(call);
   next_ = (next_ + 1) % recent_.size();
 }
 

@@ -6,21 +6,27 @@
 #include <vector>
 
 #include <weft/array.h>
+#include <weft/function.h>
 
 namespace weft {
 
 struct CallLayout;
 
+struct RecentCall {
+  std::shared_ptr<const CallLayout> layout;     // null: there is none
+  std::shared_ptr<Function::State> settled;     // that runs it; null: the Function itself
+};
+
 class RecentCalls {
  public:
-  // One of arguments like these, whose results lie upon inputs as these do; else null. Throws nothing: what is wrong with arguments is found out
+  // One of arguments like these, whose results lie upon inputs as these do, or none. Throws nothing: what is wrong with arguments is found out
   // by those who make a call of them.
-  std::shared_ptr<const CallLayout> find(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
-  std::shared_ptr<const CallLayout> find(const std::vector<Array>& inputs) const;      // results will be new arrays
-  void add(std::shared_ptr<const CallLayout> layout);
+  RecentCall find(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
+  RecentCall find(const std::vector<Array>& inputs) const;                             // results will be new arrays
+  void add(RecentCall call);
 
  private:
-  std::array<std::shared_ptr<const CallLayout>, 4> recent_;
+  std::array<RecentCall, 4> recent_;
   std::size_t next_ = 0;                        // which one is forgotten next
 };
 

@@ -156,13 +156,14 @@ Index unit_of_short_axis(Index unit, Index most) {
   return unit;
 }
 
-bool thin_extent_pays(Index extent, Index inside, double elements) {
+bool thin_extent_pays(Index extent, Index inside, bool is_fastest, double elements) {
   constexpr double enough = 1 << 12, enough_of_longer = 1 << 16;       // a call of fewer takes less time than compiling
-  constexpr Index longest = 4 * lane_count;
-  if (extent < 2 || extent > longest || inside > longest / extent) return false;
+  constexpr Index few_vectors = 4 * lane_count, few_parts = 16 * lane_count;
+  if (extent < 2 || inside > few_parts / extent) return false;
   const Index row = extent * inside;
-  const bool is_whole = row % lane_count == 0 && row > 2 * lane_count;
-  return !is_whole && elements >= (row <= lane_count ? enough : enough_of_longer);
+  const bool is_whole = row % lane_count == 0;
+  const Index longest = is_fastest ? is_whole ? few_vectors : few_parts : is_whole ? 2 * lane_count : few_vectors;
+  return row <= longest && elements >= (row <= lane_count ? enough : enough_of_longer);
 }
 
 // Calls take twenty instructions of code, so that softmax of sixteen planes is compiled in 80 ms for 16, and what they keep in registers leaves them:

@@ -6,8 +6,8 @@
 
 namespace weft {
 
-// The fastest axes of inputs and outputs, those before them where both are so few together, and folded axes, that are a symbol of two to sixty-four
-// elements in an array of many: small matrices down an axis are columns as well. Empty for most calls. Cost: linear in the nodes.
+// The fastest axes of inputs and outputs, those before them where both are so few together, and folded axes, that are a symbol of so few
+// elements (thin_extent_pays) in an array of many: small matrices down an axis are columns as well. Empty for most calls. Cost: linear in the nodes.
 class ThinExtents {
  public:
   explicit ThinExtents(const Graph& graph);
@@ -17,6 +17,7 @@ class ThinExtents {
     std::string symbol;
     Shape shape;                        // of the array, or of the domain that is folded
     Shape inside;                       // faster axes of the array that count with it
+    bool is_fastest;                    // axis of an array
   };
 
  private:

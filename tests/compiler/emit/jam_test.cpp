@@ -131,7 +131,7 @@ TEST_CASE("what copies leave of a loop is single vectors, and so is the copy of 
   const Expr x = g.input("x", f32, {"n", "d"}), v = g.input("v", f32, {"n"});
   const Function f = compile({sum(x * expand_dims(v, 1), 0)}, {x, v}, {.threads = 1, .lanes = 16, .verify = true});
   for (const Index n : {100000, 100003}) {
-    check_call(f, {wavy(f32, {n, 64}), wavy(f32, {n})});
+    check_call(f, {wavy(f32, {n, 128}), wavy(f32, {n})});
     CHECK(times(block_of(f, "slot"), "icmp") == 0);
     CHECK(block_of(f, "jam").find("icmp") == std::string::npos);
     const std::string code = f.llvm(), rest = code.substr(code.find("\nserial:"));

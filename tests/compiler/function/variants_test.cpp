@@ -93,7 +93,7 @@ TEST_CASE("a Function compiles few variants, whatever sizes come") {
   int compiled = 0;
   double seconds = f.compile_seconds();
   for (int size = 0; size < 16; ++size) {
-    const Index n = Index{20} << size % 8, m = Index{48} << size / 8 * 3;
+    const Index n = Index{20} << size % 8, m = Index{80} << size / 8 * 3;
     same_bits(f, {counted({n}), counted({m})});
     compiled += f.compile_seconds() > seconds;
     seconds = f.compile_seconds();

@@ -1,4 +1,4 @@
-// Axes of two to sixty-four elements: known to the graph, or by the call alone, which then has a variant of its own. Folds along and across
+// Axes of few elements: known to the graph, or by the call alone, which then has a variant of its own. Folds along and across
 // them, results that lie across, every layout, against the interpreter.
 #include "bits.h"
 #include "layouts.h"
@@ -18,20 +18,38 @@ bool knows(const Function& f, const Array& array, Index extent) {
 
 }  // namespace
 
-TEST_CASE("an axis that the call makes thin is a number in the variant, in large arrays of two to sixty-four but of whole vectors") {
+TEST_CASE("an axis that the call makes thin is a number in the variant, in large arrays of up to four vectors and of up to sixteen that are not whole") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"});
-  const Function f = compile({sum(x, 1), sum(x, 0)}, {x});
+  const auto fresh = [&] { return compile({sum(x, 1), sum(x, 0)}, {x}); };
+  const Function f = fresh();
   for (Index d = 2; d <= 16; ++d) CHECK(knows(f, Array(f32, {4096 / d + 1, d}), d));
-  CHECK(!knows(f, Array(f32, {4096 / 4 - 1, 4}), 4));
-  for (Index d : {17, 31, 32, 33, 47, 63}) {
-    const Function longer = compile({sum(x, 1), sum(x, 0)}, {x});
-    CHECK(knows(longer, Array(f32, {65536 / d + 1, d}), d));
-    CHECK(!knows(longer, Array(f32, {65536 / d - 1, d}), d));
+  CHECK(!knows(fresh(), Array(f32, {4096 / 4 - 1, 4}), 4));
+  for (Index d : {17, 31, 32, 33, 47, 48, 63, 64, 65, 100, 200, 255}) {
+    CHECK(knows(fresh(), Array(f32, {65536 / d + 1, d}), d));
+    CHECK(!knows(fresh(), Array(f32, {65536 / d - 1, d}), d));
   }
-  for (Index d : {48, 64, 65}) CHECK(!knows(f, Array(f32, {10000, d}), d));
+  for (Index d : {80, 96, 128, 256, 257, 300}) CHECK(!knows(fresh(), Array(f32, {10000, d}), d));
   CHECK(!knows(f, Array(f32, {10000, 1}), 1));
   CHECK(!knows(f, Array(f32, {10000, 0}), 0));
+}
+
+TEST_CASE("a call that is too short for a variant of its own runs one that is there") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"});
+  const Function f = compile({sum(x, 1), sum(x, 0)}, {x}, {.threads = 1, .verify = true});
+  const auto run = [&](Index n, Index d) { same_bits(f, {counted(f32, {n, d})}); };
+  run(2000, 100);
+  const double seconds = f.compile_seconds();
+  run(20, 100);
+  run(10, 100);
+  CHECK(f.compile_seconds() == seconds);
+  CHECK(knows(f, Array(f32, {10, 100}), 100));
+  run(10, 99);                                     // has the graph itself compiled, which runs all short calls from then on
+  CHECK(f.compile_seconds() > seconds);
+  CHECK(!knows(f, Array(f32, {10, 100}), 100));
+  CHECK(knows(f, Array(f32, {2000, 100}), 100));
+  run(2000, 100);
 }
 
 TEST_CASE("a folded axis may be thin wherever it lies; others only where they are the fastest") {
@@ -52,13 +70,13 @@ TEST_CASE("both axes of small matrices are numbers, if together they are so few"
     const Shape& domain = graph.node(graph.inputs[0]).domain;
     return std::pair(domain[1].is_number(), domain[2].is_number());
   };
+  CHECK(known({100, 5, 3}) == std::pair(false, false));
   CHECK(known({1000, 5, 3}) == std::pair(true, true));
   CHECK(known({1000, 4, 4}) == std::pair(true, true));
   CHECK(known({2000, 20, 3}) == std::pair(true, true));
   CHECK(known({1000, 20, 3}) == std::pair(false, true));
   CHECK(known({2000, 5, 13}) == std::pair(false, true));
   CHECK(known({1000, 25, 3}) == std::pair(false, true));
-  CHECK(known({100, 5, 3}) == std::pair(false, false));
   CHECK(known({1000, 5, 0}) == std::pair(false, false));
   for (const Dims& shape : {Dims{1000, 5, 3}, Dims{700, 2, 7}, Dims{513, 4, 4}, Dims{1100, 20, 3}, Dims{1200, 5, 11}}) same_bits(f, {counted(f32, shape)});
   const Function along_columns = compile({sum(y, 2)}, {y}, {.verify = true});
@@ -87,7 +105,11 @@ TEST_CASE("what is shown is the variant of the last call") {
   const Function f = compile({sum(x, 1)}, {x});
   f({Array(f32, {2000, 4})});
   CHECK(f.schedule().find("j:4") != std::string::npos);
-  f({Array(f32, {2000, 100})});
+  f({Array(f32, {2000, 400})});
+  CHECK(f.schedule().find("j:d") != std::string::npos);
+  f({Array(f32, {2000, 4})});                      // as before: what is known of its layout is shown as well
+  CHECK(f.schedule().find("j:4") != std::string::npos);
+  f({Array(f32, {2000, 400})});
   CHECK(f.schedule().find("j:d") != std::string::npos);
 }
 
