@@ -17,7 +17,7 @@
 #include "code_generator.h"
 #include "fold_support.h"
 #include "large_stacks.h"
-#include "line_stage.h"
+#include "write_combining.h"
 #include "llvm_options.h"
 #include "move_support.h"
 #include "near_memory.h"
@@ -66,8 +66,8 @@ std::unique_ptr<LLJIT> make_session() {
   for (const FoldFunction& function : fold_functions()) add(function.symbol, function.address);
   for (const PackFunction& function : pack_functions()) add(function.symbol, function.address);
   add(move_symbol, &move_part);
-  add(move_stage_symbol, &move_stage);
-  add(store_lines_symbol, &store_lines);
+  add(combine_at_symbol, &combine_at);
+  add(flush_lines_symbol, &flush_lines);
   check(session->getMainJITDylib().define(absoluteSymbols(std::move(symbols))), "cannot define the functions that compiled loops call");
   session->getMainJITDylib().addGenerator(take(DynamicLibrarySearchGenerator::GetForCurrentProcess(session->getDataLayout().getGlobalPrefix()),
                                                "cannot search this process for symbols"));

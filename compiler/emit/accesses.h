@@ -24,11 +24,11 @@ class Accesses : protected Folds {
   bool is_joined(const Store& store, const Loop& lanes) const;
   void finish_streams();
 
-  // row_stages.cpp
-  void find_row_stages();
-  void open_row_stages(const Loop& loop);
-  void close_row_stages(const Loop& loop);
-  void finish_row_stages();
+  // combined_rows.cpp
+  void find_combined_rows();
+  void open_combined_rows(const Loop& loop);
+  void close_combined_rows(const Loop& loop);
+  void finish_combined_rows();
 
   const PastCaches stream_;
   std::unordered_map<const void*, std::vector<std::pair<LaneAccess, LaneAccess>>> others_accesses_;   // by Others: of each element along its row
@@ -37,7 +37,7 @@ class Accesses : protected Folds {
   void open_others(const Others& item, int lanes);
   bool streams_joined(const Store& store, int few, int axis) const;
 
-  struct RowStage {
+  struct CombinedRow {
     const Store* store;
     Extent row;                                 // bytes
     Extent state, memory;                       // where they are in scratch
@@ -45,14 +45,14 @@ class Accesses : protected Folds {
   using StoresOfBuffers = std::map<int, std::vector<std::pair<const Store*, const Loop*>>>;      // with no loop: it does not write whole rows
   void find_stores(const Loop& loop, bool is_part, StoresOfBuffers& stores) const;
   bool goes_by_lines(const Store& store, const Loop& loop) const;
-  Value* staged_end(const RowStage& stage);
-  template <class Body> void each_row_stage(const Loop& loop, Body body) {
-    for (const RowStage& stage : row_stages_)
+  Value* combined_end(const CombinedRow& combined);
+  template <class Body> void each_combined_row(const Loop& loop, Body body) {
+    for (const CombinedRow& combined : combined_rows_)
       for (const Item& item : loop.body)
-        if (std::get_if<Store>(&item) == stage.store) body(stage, accesses_.at(&item));
+        if (std::get_if<Store>(&item) == combined.store) body(combined, accesses_.at(&item));
   }
 
-  std::vector<RowStage> row_stages_;
+  std::vector<CombinedRow> combined_rows_;
 };
 
 }  // namespace weft

@@ -198,9 +198,9 @@ void KernelEmitter::emit_run() {
   if (program_.root.mark == Mark::once) {
     emit_items(program_.root);
   } else {
-    find_row_stages();
+    find_combined_rows();
     stage.together = emit_units(program_.root);
-    finish_row_stages();
+    finish_combined_rows();
     finish_streams();
     stage.units = plan_.sizes.add(program_.units());
     stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root, machine_), 1000), 1);

@@ -285,9 +285,9 @@ void KernelEmitter::emit_vectors(const Loop& loop) {
     start_folds(loop, false);
   });
   const bool by_lines = jam_.empty() && copies_.tiled_by < 0;
-  if (by_lines) open_row_stages(loop);
+  if (by_lines) open_combined_rows(loop);
   around_lanes([&] { fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); }); });
-  if (by_lines) close_row_stages(loop);
+  if (by_lines) close_combined_rows(loop);
   take_extremes(loop);
   each_copy([&] { close_folds(loop, range); });
 }

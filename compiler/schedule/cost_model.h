@@ -45,7 +45,7 @@ int node_cost(const Node& node);
 inline constexpr int others_along = 8, others_across = 24;   // of products of others: for a row along the vectors; for sixteen rows across them
 
 // Which results of a call are stored past the caches, as whole lines. rows: all, since the rows of all begin lines. single_rows: those that a
-// loop walks as one row, and rows that follow each other without a gap, by way of memory where they are put together (row_stages.cpp). anywhere: the
+// loop walks as one row, and rows that follow each other without a gap, by way of memory where they are put together (combined_rows.cpp). anywhere: the
 // same, but a single row begins with what lies before a line. (The ends of other rows would go through the caches: 8192 rows of 1000 floats .29 ns an
 // element instead of .19, 30000 of 260 .94 instead of .22, Zen 4.)
 // no: the call does not exceed them, or its results do not begin elements.

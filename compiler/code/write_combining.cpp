@@ -1,4 +1,4 @@
-#include "line_stage.h"
+#include "write_combining.h"
 
 #include <cstdint>
 #include <cstring>
@@ -8,7 +8,6 @@
 #endif
 
 namespace weft {
-
 namespace {
 
 constexpr Index line_bytes = 64;
@@ -43,27 +42,27 @@ Stream* stream_on_host() {
 
 }  // namespace
 
-void store_lines(LineStage* stage, char* memory) {
+void flush_lines(WriteCombiner* combiner, char* memory) {
   static Stream* const stream_on_this = stream_on_host();
-  const Index whole = stage->end / line_bytes * line_bytes;
+  const Index whole = combiner->end / line_bytes * line_bytes;
   if (whole == 0) return;
   Index first = 0;
-  if (stage->begin > 0) {
-    std::memcpy(stage->line + stage->begin, memory + stage->begin, static_cast<std::size_t>(line_bytes - stage->begin));
+  if (combiner->begin > 0) {
+    std::memcpy(combiner->line + combiner->begin, memory + combiner->begin, static_cast<std::size_t>(line_bytes - combiner->begin));
     first = line_bytes;
   }
-  stream_on_this(stage->line + first, memory + first, memory + whole);
+  stream_on_this(combiner->line + first, memory + first, memory + whole);
   std::memcpy(memory, memory + whole, line_bytes);
-  *stage = {stage->line + whole, 0, stage->end - whole};
+  *combiner = {combiner->line + whole, 0, combiner->end - whole};
 }
 
-void move_stage(LineStage* stage, char* memory, char* to) {
-  if (stage->end > stage->begin) {
-    store_lines(stage, memory);
-    std::memcpy(stage->line + stage->begin, memory + stage->begin, static_cast<std::size_t>(stage->end - stage->begin));
+void combine_at(WriteCombiner* combiner, char* memory, char* to) {
+  if (combiner->end > combiner->begin) {
+    flush_lines(combiner, memory);
+    std::memcpy(combiner->line + combiner->begin, memory + combiner->begin, static_cast<std::size_t>(combiner->end - combiner->begin));
   }
   const auto within = static_cast<Index>(reinterpret_cast<std::uintptr_t>(to) % line_bytes);
-  *stage = {to - within, within, within};
+  *combiner = {to - within, within, within};
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Results whose rows begin within lines and are larger than the caches: the same bits, nothing beside them, and by way of a stage only where that pays.
+// Results whose rows begin within lines and are larger than the caches: the same bits, nothing beside them, and put together into lines only where that pays.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -18,7 +18,7 @@ Array counted(DType dtype, const Dims& shape) {
   return counted_by(dtype, shape, [](Index k) { return static_cast<double>(k % 1013) / 64 - 5; });
 }
 
-bool stages_rows(const Function& f) { return f.llvm().find("@weft_store_lines") != std::string::npos; }
+bool combines_rows(const Function& f) { return f.llvm().find("@weft_flush_lines") != std::string::npos; }
 
 // In memory that begins `before` elements into what is there, and is followed by as much.
 struct Placed {
@@ -39,7 +39,7 @@ struct Placed {
 
 }  // namespace
 
-TEST_CASE("rows that begin within lines have the same bits by way of a stage, on any threads, and nothing beside them is written") {
+TEST_CASE("rows that begin within lines have the same bits when lines are put together of them, on any threads, and nothing beside them is written") {
   for (const DType dtype : {f32, f64, DType::f16})
     for (const int threads : {1, 3}) {
       Graph g;
@@ -65,12 +65,12 @@ TEST_CASE("rows that begin within lines have the same bits by way of a stage, on
             }
           }
         CAPTURE(dtype);
-        CHECK(stages_rows(f));
+        CHECK(combines_rows(f));
       }
     }
 }
 
-TEST_CASE("bytes, integers and conditions are staged as they are") {
+TEST_CASE("bytes, integers and conditions are put together as they are") {
   for (const DType dtype : {DType::u8, DType::i16, DType::i64}) {
     Graph g;
     const Expr x = g.input("x", dtype, {"n", "m"}), w = g.input("w", dtype, {"m"}), v = g.input("v", dtype, {"n"});
@@ -88,11 +88,11 @@ TEST_CASE("bytes, integers and conditions are staged as they are") {
         CHECK(placed[k].is_alone());
       }
     }
-    CHECK(stages_rows(f));
+    CHECK(combines_rows(f));
   }
 }
 
-TEST_CASE("a stage serves rows of planes with gaps between them, and rows in the memory of an operand") {
+TEST_CASE("rows of planes with gaps between them, and rows in the memory of an operand, are put together") {
   Graph g;
   const Expr x = g.input("x", f32, {"p", "n", "m"}), w = g.input("w", f32, {"m"}), y = x * w + exp(w);
   const Array weights = counted(f32, {75});
@@ -101,7 +101,7 @@ TEST_CASE("a stage serves rows of planes with gaps between them, and rows in the
   Array wide = counted(f32, {6, 33, 75});
   const Array kept = wide.copy();
   f.run({operand, weights}, {Array(wide.slice(1, 2, 30))});
-  CHECK(stages_rows(f));
+  CHECK(combines_rows(f));
   for (Index p = 0; p < 6; ++p)
     for (Index i = 0; i < 33; ++i)
       for (Index j = 0; j < 75; ++j) REQUIRE(wide.at<float>({p, i, j}) == (i < 2 || i >= 32 ? kept.at<float>({p, i, j}) : expected.at<float>({p, i - 2, j})));
@@ -113,20 +113,20 @@ TEST_CASE("a stage serves rows of planes with gaps between them, and rows in the
   CHECK(std::memcmp(rows.data(), soft.data(), 50 * 99 * 4) == 0);
 }
 
-TEST_CASE("rows are staged past the caches, if they follow each other, are neither short nor long, and are written as rows") {
+TEST_CASE("rows are put together past the caches, if they follow each other, are neither short nor long, and are written as rows") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"m"}), y = x * w + w;
-  const auto stages = [&](const Expr& result, const Options& options, Index n, Index m, Index gap = 0) {
+  const auto combines = [&](const Expr& result, const Options& options, Index n, Index m, Index gap = 0) {
     const Function f = compile({result}, {x, w}, options);
     const Array all = counted(f32, {n, m + gap});
     f.run({counted(f32, {n, m}), counted(f32, {m})}, {Array(all.slice(1, 0, m))});
-    return stages_rows(f);
+    return combines_rows(f);
   };
-  CHECK(stages(y, streaming(), 40, 100));
-  CHECK_FALSE(stages(y, {.threads = 1}, 40, 100));            // the caches hold them
-  CHECK_FALSE(stages(y, streaming(), 40, 112));               // rows are whole lines: straight from registers
-  CHECK_FALSE(stages(y, streaming(), 40, 100, 3));            // a gap behind each
-  CHECK_FALSE(stages(y, streaming(), 40, 27));
-  CHECK_FALSE(stages(y, streaming(), 40, 5001));
-  CHECK_FALSE(stages(x * 2.0f, streaming(), 40, 100));        // one row
+  CHECK(combines(y, streaming(), 40, 100));
+  CHECK_FALSE(combines(y, {.threads = 1}, 40, 100));            // the caches hold them
+  CHECK_FALSE(combines(y, streaming(), 40, 112));               // rows are whole lines: straight from registers
+  CHECK_FALSE(combines(y, streaming(), 40, 100, 3));            // a gap behind each
+  CHECK_FALSE(combines(y, streaming(), 40, 27));
+  CHECK_FALSE(combines(y, streaming(), 40, 5001));
+  CHECK_FALSE(combines(x * 2.0f, streaming(), 40, 100));        // one row
 }

@@ -1,12 +1,12 @@
 // Results whose rows begin within lines, larger than the caches. If whole lines went there straight from registers, the ends of rows would go through the
 // caches, which fetch what lies around them, so that what is stored past the caches meets what is in them. Instead rows are put together in scratch
-// (code/line_stage.h). 4194 rows of 1000 and 41943 of 100 floats divided by their lengths, through the caches, straight and so: .16 and .19, .12
+// (code/write_combining.h). 4194 rows of 1000 and 41943 of 100 floats divided by their lengths, through the caches, straight and so: .16 and .19, .12
 // and .58, .145 and .13 ns an element; softmax of them .23 and .39, .26 and .75, .205 and .32 (Zen 5).
 #include <algorithm>
 #include <cstddef>
 
 #include "accesses.h"
-#include "code/line_stage.h"
+#include "code/write_combining.h"
 
 namespace weft {
 
@@ -38,32 +38,32 @@ void Accesses::find_stores(const Loop& loop, bool is_part, StoresOfBuffers& stor
   for (const Loop& part : loop.parts) find_stores(part, true, stores);
 }
 
-// Before anything else of the function: nothing is staged.
-void Accesses::find_row_stages() {
-  row_stages_.clear();
+// Before anything else of the function: nothing is combined.
+void Accesses::find_combined_rows() {
+  combined_rows_.clear();
   if (stream_ != PastCaches::single_rows && stream_ != PastCaches::anywhere) return;
   StoresOfBuffers stores;
   find_stores(program_.root, false, stores);
   for (const auto& [buffer, of_buffer] : stores) {
     const auto [store, loop] = of_buffer[0];
     if (of_buffer.size() > 1 || !loop || loop->mark != Mark::lanes || !goes_by_lines(*store, *loop)) continue;
-    const Index item = item_bytes(program_.buffer(buffer).dtype), beyond = staged_bytes + 2 * line_bytes + most_vectors * lane_count * item;
+    const Index item = item_bytes(program_.buffer(buffer).dtype), beyond = combined_bytes + 2 * line_bytes + most_vectors * lane_count * item;
     const Extent row = program_.axis(loop->var.axis).extent * Extent(item), state = scratch_, memory = state + line_bytes;
     scratch_ = memory + floor_div(row + (beyond + line_bytes - 1), line_bytes) * Extent(line_bytes);
-    row_stages_.push_back({store, row, state, memory});
-    b_.CreateMemSet(scratch_at(state), b_.getInt8(0), sizeof(LineStage), llvm::Align(line_bytes));
+    combined_rows_.push_back({store, row, state, memory});
+    b_.CreateMemSet(scratch_at(state), b_.getInt8(0), sizeof(WriteCombiner), llvm::Align(line_bytes));
   }
 }
 
-Value* Accesses::staged_end(const RowStage& stage) { return bytes_after(scratch_at(stage.state), offsetof(LineStage, end)); }
+Value* Accesses::combined_end(const CombinedRow& combined) { return bytes_after(scratch_at(combined.state), offsetof(WriteCombiner, end)); }
 
-// What the loop stores of them goes to their stages.
-void Accesses::open_row_stages(const Loop& loop) {
-  each_row_stage(loop, [&](const RowStage& stage, LaneAccess& access) {
-    const auto end = [&] { return b_.CreateLoad(b_.getInt64Ty(), staged_end(stage)); };
-    Value *state = scratch_at(stage.state), *memory = scratch_at(stage.memory);
+// What the loop stores of them is put together.
+void Accesses::open_combined_rows(const Loop& loop) {
+  each_combined_row(loop, [&](const CombinedRow& combined, LaneAccess& access) {
+    const auto end = [&] { return b_.CreateLoad(b_.getInt64Ty(), combined_end(combined)); };
+    Value *state = scratch_at(combined.state), *memory = scratch_at(combined.memory);
     Value* next = b_.CreateGEP(b_.getInt8Ty(), b_.CreateLoad(b_.getPtrTy(), state), end());
-    if_then(b_.CreateICmpNE(access.base, next), "apart", [&] { call(move_stage_symbol, {state, memory, access.base}); });
+    if_then(b_.CreateICmpNE(access.base, next), "apart", [&] { call(combine_at_symbol, {state, memory, access.base}); });
     access.base = b_.CreateGEP(b_.getInt8Ty(), memory, end());
     access.own = access.by_lines = true;
   });
@@ -71,17 +71,17 @@ void Accesses::open_row_stages(const Loop& loop) {
   if (std::any_of(accesses_.begin(), accesses_.end(), by_lines)) fetch_ahead(loop, true);
 }
 
-void Accesses::close_row_stages(const Loop& loop) {
-  each_row_stage(loop, [&](const RowStage& stage, const LaneAccess&) {
-    Value* end = staged_end(stage);
-    Value* now = b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), end), size(stage.row));
+void Accesses::close_combined_rows(const Loop& loop) {
+  each_combined_row(loop, [&](const CombinedRow& combined, const LaneAccess&) {
+    Value* end = combined_end(combined);
+    Value* now = b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), end), size(combined.row));
     b_.CreateStore(now, end);
-    if_then(b_.CreateICmpSGE(now, number(staged_bytes)), "lines", [&] { call(store_lines_symbol, {scratch_at(stage.state), scratch_at(stage.memory)}); });
+    if_then(b_.CreateICmpSGE(now, number(combined_bytes)), "lines", [&] { call(flush_lines_symbol, {scratch_at(combined.state), scratch_at(combined.memory)}); });
   });
 }
 
-void Accesses::finish_row_stages() {
-  for (const RowStage& stage : row_stages_) call(move_stage_symbol, {scratch_at(stage.state), scratch_at(stage.memory), llvm::ConstantPointerNull::get(b_.getPtrTy())});
+void Accesses::finish_combined_rows() {
+  for (const CombinedRow& combined : combined_rows_) call(combine_at_symbol, {scratch_at(combined.state), scratch_at(combined.memory), llvm::ConstantPointerNull::get(b_.getPtrTy())});
 }
 
 }  // namespace weft
