@@ -23,6 +23,8 @@ constexpr Index most_bytes = Index{128} << 20;         // beyond the third level
 constexpr Index row = 1024;
 constexpr Index side = 4096;                           // of squares of floats, two of which have so many bytes
 static_assert(2 * 4 * side * side == most_bytes);
+constexpr Index largest_turned = 3216;                 // a side of three squares in that memory; no power of two, nor near one
+static_assert(3 * 4 * largest_turned * largest_turned <= most_bytes);
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -64,6 +66,9 @@ class Meter {
     const Expr square = g_.input("square", f32, {"rows", "columns"}), turned = transpose(square) * 2.0f;
     in_short_blocks_ = compile_one(turned, {square}, 1, in_tiles(short_tile_block));
     in_long_blocks_ = compile_one(turned, {square}, 1, in_tiles(long_tile_block));
+    const Expr other = g_.input("other", f32, {"rows", "columns"}), both = transpose(1.5f * square + other);
+    fetched_tiles_ = compile_one(both, {square, other}, beyond_all, fetching_tiles(1));
+    unfetched_tiles_ = compile_one(both, {square, other}, beyond_all, fetching_tiles(beyond_all));
     writes_ = compile_one(column + line, {column, line});
     doubles_ = compile_one(x * 2.0f, {x});
     ordinary_ = compile_one(x * y + x, {x, y});
@@ -105,6 +110,11 @@ class Meter {
     const Array x = floats(0, {side, side}), result = floats(side * side, {side, side});
     machine.tile_block = least_seconds(in_long_blocks_->bind({x}, {result})) < 0.95 * least_seconds(in_short_blocks_->bind({x}, {result})) ? long_tile_block : short_tile_block;
   }
+  // Whether blocks of tiles, of squares of so many floats, are faster if they fetch ahead, by the same measure.
+  bool fetch_tiles(Index length) {
+    const Array x = floats(0, {length, length}), y = floats(length * length, {length, length}), result = floats(2 * length * length, {length, length});
+    return least_seconds(fetched_tiles_->bind({x, y}, {result})) < 0.95 * least_seconds(unfetched_tiles_->bind({x, y}, {result}));
+  }
   // Of a loop with two loads and an fma, over three arrays of so many bytes together; the store is not counted anywhere.
   double vector_instruction(Index bytes) {
     const Index count = bytes / 12 / 16 * 16;
@@ -145,6 +155,11 @@ class Meter {
     machine.row_bytes_ahead = ahead;
     return machine;
   }
+  static Machine fetching_tiles(Index bytes) {
+    Machine machine;
+    machine.tile_fetch_bytes = static_cast<double>(bytes);
+    return machine;
+  }
   static Machine in_tiles(double block) {
     Machine machine;
     machine.tile_block = block;
@@ -154,7 +169,7 @@ class Meter {
 
   std::shared_ptr<void> memory_;
   Graph g_;
-  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_, quotients_, fetched_, unfetched_, in_blocks_, one_by_one_, to_next_, to_after_next_, in_short_blocks_, in_long_blocks_;
+  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_, quotients_, fetched_, unfetched_, in_blocks_, one_by_one_, to_next_, to_after_next_, in_short_blocks_, in_long_blocks_, fetched_tiles_, unfetched_tiles_;
 };
 
 // From the call until a worker that slept has begun: both units wait for each other, but not for ever. Three of four may be disturbed.
@@ -206,6 +221,8 @@ Machine measure_machine() {
   for (Index bytes = 2 * middle; bytes <= most_bytes && !meter.fetch(bytes); bytes *= 2) machine.fetch_bytes = static_cast<double>(bytes);
   meter.rows_in_memory(machine);
   meter.transposes(machine);
+  machine.tile_fetch_bytes = 1;
+  for (Index length = 800; length <= largest_turned && !meter.fetch_tiles(length); length += length / 2 / 16 * 16) machine.tile_fetch_bytes = static_cast<double>(4 * length * length);
   machine.gather = std::max(1.0, rounded(meter.gather()));
   machine.square_root = cost(meter.square_root(), 1);
   machine.quotient = cost(meter.quotient(), 1);

@@ -35,6 +35,7 @@ TEST_CASE("calibrate measures a machine whose memory is the dearer the farther, 
   CHECK((machine.blocks_in_memory == least_along_root || machine.blocks_in_memory == one_by_one));
   CHECK((machine.row_bytes_ahead == next_row || machine.row_bytes_ahead == after_next_row));
   CHECK((machine.tile_block == short_tile_block || machine.tile_block == long_tile_block));
+  CHECK((machine.tile_fetch_bytes == 1 || machine.tile_fetch_bytes >= 4 * 800 * 800));
   CHECK(machine.gather >= 1);
   CHECK(machine.wake_ns > 0);
   std::filesystem::remove_all(path.parent_path());
