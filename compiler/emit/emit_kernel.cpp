@@ -84,7 +84,8 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
   switch (how) {
     case Together::tiles: {
       const int elements = tile_elements(loop, outer, vectors_past_caches()), vectors = vectors_of_blocks(loop, outer, vectors_past_caches());
-      return vectors > 0 ? emit_tile_blocks(loop, range, elements, vectors) : emit_tiles(loop, range, elements);
+      Value* rest = vectors > 0 ? emit_tile_blocks(loop, range, elements, vectors) : emit_tiles(loop, range, elements);
+      return emit_last_tile(loop, {rest, range.end}, elements);
     }
     case Together::squares: return emit_rolled_tiles(loop, outer, range);
     case Together::rows: emit_rows(loop, range, rows_at_once(outer)); return range.end;

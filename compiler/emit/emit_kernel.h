@@ -163,6 +163,7 @@ class KernelEmitter : private Accesses {
 
   // emit_tile.cpp
   Value* emit_tiles(const Loop& outer, Range range, int elements);
+  Value* emit_last_tile(const Loop& outer, Range range, int elements);
   Index rows_apart(const Load& load, const Loop& lanes) const;
   void load_tiles(const Loop& lanes, Value* index);
   void store_tiles(const Loop& lanes, Value* index);

@@ -5,6 +5,8 @@
 // in the outermost loop that knows its index, so an operand of lesser rank is loaded once per iteration of its own loop.
 #pragma once
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <variant>
@@ -154,6 +156,9 @@ struct Program {
   DType dtype_of(int value) const { return values[static_cast<std::size_t>(value)]; }
   DType dtype_of(const Arg& arg) const { return arg.constant ? arg.constant->dtype() : dtype_of(arg.value); }
   Extent units() const { return floor_div(axis(root.var.axis).extent + (unit - 1), unit); }      // of the root, if it goes by them
+  double elements() const {             // of all loops, in the call that compiles
+    return std::transform_reduce(axes.begin(), axes.end(), 1.0, std::multiplies<>(), [](const NestAxis& each) { return static_cast<double>(std::max<Index>(1, each.hint)); });
+  }
   bool is_tiled(int axis) const { return root.var.part == Part::tile && root.var.axis == axis; }
   // How many elements of the axis a unit of the root has for each of its own; 0: the axis does not follow a root in units.
   Index per_root(int axis) const {

@@ -131,3 +131,30 @@ TEST_CASE("folds over the rows of a large body go on from square to square") {
       check_bits({large, sum(large, 0), min(large, 0)}, {x, y, w}, arrays);
     }
 }
+
+TEST_CASE("what tiles leave over of a known axis is a narrower tile, in large arrays: transposes, running sums, backwards, on any threads") {
+  for (const DType dtype : {f32, f64, f16, u8})
+    for (const Index d : {18, 20, 31, 33, 46}) {
+      CAPTURE(dtype);
+      CAPTURE(d);
+      const Index n = 65536 / d + 9;
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", d}), y = g.input("y", dtype, {d, "n"});
+      const std::vector<Array> arrays{counted(dtype, {n, d}), counted(dtype, {d, n})};
+      check_bits({permute_dims(x, {1, 0}) + y, cumulative_sum(x, 1), exp(permute_dims(y, {1, 0})) * x}, {x, y}, arrays, 3);
+      check_bits({cumulative_sum(permute_dims(y, {1, 0}), 1) + x, flip(cumulative_sum(flip(x, 1), 1), 1)}, {x, y}, arrays);
+      check_bits({permute_dims(x, {1, 0}) + y}, {x, y}, {Array(arrays[0].flip(0)), Array(arrays[1].flip(0))}, 2);
+    }
+}
+
+TEST_CASE("narrower tiles are for axes of known extent, of arrays that are worth the code") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 20});
+  const auto goes_one_by_one = [&](Index n) {
+    const Function f = compile({cumulative_sum(x, 1)}, {x}, {.threads = 1, .verify = true});
+    f({counted(f32, {n, 20})});
+    return f.llvm().find("\nserial") != std::string::npos;
+  };
+  CHECK_FALSE(goes_one_by_one(4000));
+  CHECK(goes_one_by_one(400));
+}
