@@ -22,6 +22,7 @@ class VectorMemory : protected CodeBuilder {
   Value* lanes_set(Value* mask);
   Masks first_lanes(Value* count, int steps);
   Value* load_part(llvm::Type* type, Value* at, DType dtype, Value* mask, bool backwards);
+  Value* load_known_part(Value* at, DType dtype, const std::vector<int>& lanes);
   void store_part(Value* value, Value* at, DType dtype, Value* mask, bool backwards);
   bool stores_by_masks(DType dtype) const;
   void move_elements(Value* to, Value* from, DType dtype, Value* count);

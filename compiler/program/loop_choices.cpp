@@ -74,7 +74,21 @@ int LoopChoices::interleave(const Loop& loop) const {
   if (program_.is_tiled(loop.var.axis)) return wanted;
   const NestAxis& axis = program_.axis(loop.var.axis);
   if (!axis.extent.is_number()) return static_cast<int>(std::clamp<Index>(axis.hint / lane_count, 1, wanted));
+  if (is_one_masked_step(loop, wanted)) return static_cast<int>((axis.extent.constant() + lane_count - 1) / lane_count);
   return runs_in_leaves(loop) ? wanted : equal_parts(wanted, axis.extent.constant() / lane_count);
+}
+
+// Whether all of a row, which is no whole vectors, is one step with masks. Rows of 17 to 31 floats divided by their lengths take .74 to .84 of the time,
+// softmax of 24 and 31 .86 (Zen 5).
+bool LoopChoices::is_one_masked_step(const Loop& loop, int vectors) const {
+  const Extent& extent = program_.axis(loop.var.axis).extent;
+  if (!extent.is_number() || program_.is_tiled(loop.var.axis) || loop.var.axis == program_.root.var.axis || register_bytes() != 64) return false;
+  const Index elements = extent.constant();
+  if (elements % lane_count == 0 || elements < lane_count || elements > vectors * lane_count) return false;
+  return std::none_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    const auto* load = std::get_if<Load>(&item);
+    return load && (load->guarded || std::any_of(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis && (!s.is_linear() || s.step != 1); }));
+  });
 }
 
 int LoopChoices::latency_steps(const Loop& loop) const {

@@ -73,6 +73,7 @@ class LoopChoices {
   };
   std::optional<Search> search_of(const Loop& loop) const;     // searches.cpp
 
+  bool is_one_masked_step(const Loop& loop, int vectors) const;
   int interleave(const Loop& loop) const;       // vectors side by side
   // How many vectors, of sixteen elements each, one register has: 2 or 4 where all values of an elementwise loop are integers of one or two bytes,
   // or conditions, and lie along it.

@@ -119,3 +119,28 @@ TEST_CASE("short rows laid out in any way, on two threads") {
       }
   }
 }
+
+TEST_CASE("rows of one or two vectors that are not whole are one step with masks; as many lanes as a register has are loaded without") {
+  for (const DType dtype : {f32, f64, f16, i32, u8})
+    for (const Index d : {17, 18, 20, 23, 24, 31, 34, 36, 40, 50, 63}) {
+      CAPTURE(dtype);
+      CAPTURE(d);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", d}), w = g.input("w", dtype, {d});
+      const std::vector<Array> arrays{counted(dtype, {37, d}), counted(dtype, {d})};
+      check_bits({x * w, flip(x, 1) + w, x - expand_dims(max(x, 1), 1)}, {x, w}, arrays);
+      if (is_floating(dtype)) check_bits({x / expand_dims(sum(x * x, 1), 1), softmax(x, 1), flip(exp(x), 1)}, {x}, {arrays[0]}, 2);
+    }
+  if (!has_feature(host_features(0), "+avx512f")) return;
+  const auto code_of = [](Index d) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", d}), v = g.input("v", f32, {"n"});
+    const Function f = compile({x / expand_dims(v, 1)}, {x, v}, {.threads = 1, .verify = true});
+    f({counted(f32, {640, d}), counted(f32, {640})});
+    return f.llvm();
+  };
+  CHECK(code_of(24).find("load <8 x float>") != std::string::npos);
+  CHECK(code_of(24).find("masked.load") == std::string::npos);
+  CHECK(code_of(20).find("load <4 x float>") != std::string::npos);
+  CHECK(code_of(23).find("masked.load") != std::string::npos);
+}
