@@ -204,7 +204,7 @@ Machine measure_machine() {
   const Index near = static_cast<Index>(machine.second_level_bytes / 4), middle = static_cast<Index>(machine.second_level_bytes * 2);
   const double instruction = meter.vector_instruction(Index{12} << 10);          // in the first level, as ops are counted
   const auto cost = [&](double seconds, double at_least) { return std::max(at_least, rounded(seconds / instruction)); };
-  machine.vector_ps = rounded(meter.vector_instruction(near) * 1e12);
+  machine.vector_ps = rounded(instruction * 1e12);
   machine.second_level_read = cost(meter.read(near), 0.1);
   machine.second_level_write = cost(meter.write(near), 0.1);
   machine.third_level_read = cost(meter.read(middle), machine.second_level_read);

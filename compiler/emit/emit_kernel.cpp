@@ -204,7 +204,7 @@ void KernelEmitter::emit_run() {
     finish_combined_rows();
     finish_streams();
     stage.units = plan_.sizes.add(program_.units());
-    stage.work = plan_.sizes.add(floor_div(work_of(program_, program_.root, machine_), 1000), 1);
+    stage.work = plan_.sizes.add(floor_div(work_of_unit(program_, machine_), 1000), 1);
     stage.elements = program_.axis(program_.root.var.axis).extent;
     stage.unit = program_.unit;
   }

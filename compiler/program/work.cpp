@@ -30,13 +30,86 @@ template <class Seen> void each_loop(std::vector<Program>& programs, const Bindi
   }
 }
 
-}  // namespace
-
+// Of its instructions, in one iteration of the loop, loops inside included.
 Extent work_of(const Program& program, const Loop& loop, const Machine& machine) {
   Extent work = work_of_body(loop, machine);
   for (const Item& item : loop.body)
     if (auto* inner = std::get_if<Loop>(&item)) work = work + times_of(program, *inner) * work_of(program, *inner, machine);
   return work;
+}
+
+// The same in the call that compiles.
+double work_at_hints(const Program& program, const Loop& loop, const Machine& machine) {
+  auto work = static_cast<double>(work_of_body(loop, machine));
+  for (const Item& item : loop.body) {
+    const auto* inner = std::get_if<Loop>(&item);
+    if (!inner) continue;
+    const Extent times = times_of(program, *inner);
+    work += static_cast<double>(times.is_number() ? times.constant() : program.axis(inner->var.axis).hint) * work_at_hints(program, *inner, machine);
+  }
+  return work;
+}
+
+// An array that a program reads or writes, once for each buffer and each of the two.
+struct Traffic {
+  int buffer;
+  bool is_written;
+  const std::vector<Subscript>* at;
+};
+
+void find_traffic(const Program& program, const Loop& loop, std::vector<Traffic>& found) {
+  const auto note = [&](int buffer, bool is_written, const std::vector<Subscript>& at) {
+    const Place place = program.buffer(buffer).place;
+    const bool known = std::any_of(found.begin(), found.end(), [&](const Traffic& each) { return each.buffer == buffer && each.is_written == is_written; });
+    if (!known && (place == Place::argument || place == Place::result || place == Place::temporary)) found.push_back({buffer, is_written, &at});
+  };
+  for (const Item& item : loop.body) {
+    if (const auto* inner = std::get_if<Loop>(&item)) find_traffic(program, *inner, found);
+    if (const auto* load = std::get_if<Load>(&item)) note(load->buffer, false, load->at);
+    if (const auto* store = std::get_if<Store>(&item)) note(store->buffer, true, store->at);
+    if (const auto* others = std::get_if<Others>(&item)) note(others->from, false, others->from_at), note(others->to, true, others->to_at);
+  }
+}
+
+// Bytes of a unit, and of the whole array in the call that compiles. What does not depend on the root stays in a cache: none of a unit.
+Extent bytes_of_unit(const Program& program, const Traffic& traffic) {
+  Extent bytes = item_bytes(program.buffer(traffic.buffer).dtype);
+  bool follows = false;
+  for (const Subscript& s : *traffic.at) {
+    if (s.axis < 0) continue;
+    const bool is_root = s.axis == program.root.var.axis;
+    const Index per_root = program.per_root(s.axis);
+    bytes = bytes * (per_root > 0 ? Extent(program.unit * per_root) : is_root ? Extent(1) : program.axis(s.axis).extent);
+    follows |= is_root || per_root > 0;
+  }
+  return follows ? bytes : Extent(0);
+}
+double bytes_of_array(const Program& program, const Traffic& traffic) {
+  double bytes = static_cast<double>(item_bytes(program.buffer(traffic.buffer).dtype));
+  for (const Subscript& s : *traffic.at)
+    if (s.axis >= 0) bytes *= static_cast<double>(std::max<Index>(1, program.axis(s.axis).hint));
+  return bytes;
+}
+
+}  // namespace
+
+Extent work_of_unit(const Program& program, const Machine& machine) {
+  const Extent instructions = work_of(program, program.root, machine);
+  std::vector<Traffic> all;
+  find_traffic(program, program.root, all);
+  double bytes = 0;
+  for (const Traffic& each : all) bytes += bytes_of_array(program, each);
+  if (program.root.mark == Mark::once || bytes <= machine.first_level_bytes) return instructions;
+  const MemoryCost line = memory_cost(machine, bytes);
+  Extent memory = 0;
+  double of_all = 0;
+  for (const Traffic& each : all) {
+    const double picoseconds = (each.is_written ? line.write : line.read) * machine.vector_ps;
+    memory = memory + floor_div(bytes_of_unit(program, each) * Extent(std::llround(picoseconds)), line_bytes);
+    of_all += bytes_of_array(program, each) / static_cast<double>(line_bytes) * picoseconds;
+  }
+  const double units = static_cast<double>(program.axis(program.root.var.axis).hint) / static_cast<double>(program.unit);
+  return of_all > units * work_at_hints(program, program.root, machine) ? memory : instructions;
 }
 
 void mark_run_times(std::vector<Program>& programs, const Bindings& bindings, const Machine& machine) {

@@ -178,10 +178,10 @@ Index element_picoseconds(const Machine& machine, bool is_vector_loop) {
   return std::max<Index>(1, std::llround(machine.vector_ps / (is_vector_loop ? 16 : 1)));
 }
 
-// A worker that sleeps pays from about twice the time that it takes to begin: half of the work is done by then.
+// A worker that sleeps pays from about twice the time that it takes to begin: half of the work is done by then. Estimates are rather too high.
 ThreadCosts thread_costs(const Machine& machine) {
   ThreadCosts costs;
-  costs.wake_from = std::max(costs.parallel_from, 2 * machine.wake_ns);
+  costs.wake_from = std::max(costs.parallel_from, 3 * machine.wake_ns);
   return costs;
 }
 

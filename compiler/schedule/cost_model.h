@@ -187,7 +187,7 @@ inline constexpr std::size_t most_settled = 16;
 
 // A call from so many nanoseconds on has code that was chosen for sizes like its own, within a factor; so many variants differ by that
 // (variants.h).
-inline constexpr double worth_a_variant = 4000, like_sizes = 1.5;
+inline constexpr double worth_a_variant = 1500, like_sizes = 1.5;
 inline constexpr std::size_t most_variants = 8;
 
 // ---------------------------------------------------------------- searches: compile time stays linear in nodes
@@ -212,7 +212,7 @@ int vectors_of_distributed(int body);            // side by side in the loops of
 
 inline constexpr double next_to_nothing = 1.0 / 64;     // of a function's time: loops that take less run one vector at a time
 inline constexpr double worth_last_tile = 1 << 16;      // elements of a nest: of fewer, what tiles leave over goes element by element
-inline constexpr double long_run = 1e8;                 // picoseconds in one call: loops for which four or five more milliseconds to compile soon pay
+inline constexpr double long_run = 3e7;                 // picoseconds in one call: loops for which four or five more milliseconds to compile soon pay
 inline constexpr int vectors_of_block = 1;       // side by side, of the four that a block of rows has: more are no faster, and dearer to compile
 inline constexpr int long_function = 12;         // op_cost from which an op is no handful of instructions
 inline constexpr int small_body = 16;            // of simple ops

@@ -36,7 +36,7 @@ constexpr Key keys[] = {
     {"gather", &Machine::gather, "an element of a gather, in elements of a contiguous load"},
     {"square_root", &Machine::square_root, "sixteen of f32 by the processor's instruction, in vector instructions"},
     {"quotient", &Machine::quotient, "sixteen of f32, by the same unit"},
-    {"vector_ps", &Machine::vector_ps, "of a vector instruction of an ordinary loop, its reads from the second level included"},
+    {"vector_ps", &Machine::vector_ps, "of a vector instruction of an ordinary loop, in the first level"},
     {"wake_ns", &Machine::wake_ns, "until a thread that sleeps has begun to work, in nanoseconds"},
     {"stream_bytes", &Machine::stream_bytes, "calls on more bytes store their results past the caches"},
     {"fetch_bytes", &Machine::fetch_bytes, "folds of more bytes fetch ahead of their reading"},
@@ -89,6 +89,13 @@ const Processor& this_processor() {
 
 }  // namespace
 
+double usual_vector_ps() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f")) return 125;
+  if (!__builtin_cpu_supports("avx2")) return 500;
+#endif
+  return 250;
+}
 double usual_square_root() { return this_processor().square_root; }
 double usual_quotient() { return this_processor().quotient; }
 double usual_fetch_bytes() { return this_processor().fetch_bytes; }

@@ -18,6 +18,8 @@ inline constexpr Index line_bytes = 64;  // of every cache
 // Processors of one maker take 13 cycles for sixteen, in which 26 other instructions begin; those of another 10 for each (512 bits).
 double usual_square_root();
 double usual_quotient();                 // the same for quotients of f32
+// Of as many registers as sixteen floats take.
+double usual_vector_ps();
 double bytes_of_first_level();           // of this processor; 32 KiB where it does not say
 double ways_of_first_level();            // likewise; 8
 // The part of the third level that a call may count on finding its predecessor's results in: all of a small one. A large one is shared by
@@ -59,7 +61,7 @@ struct Machine {
   double gather = 8;                                   // an element of a gather, in elements of a contiguous load
   double square_root = usual_square_root();            // sixteen of f32 by the processor's instruction, in vector instructions
   double quotient = usual_quotient();                  // sixteen of f32, by the same unit
-  double vector_ps = 400;                              // a vector instruction of an ordinary loop, second level included
+  double vector_ps = usual_vector_ps();                // a vector instruction of an ordinary loop, of sixteen floats
   double wake_ns = 20000;                              // until a thread that sleeps has begun to work, in nanoseconds
   double stream_bytes = usual_stream_bytes();          // calls on more bytes store their results past the caches
   double fetch_bytes = usual_fetch_bytes();            // folds of more bytes fetch ahead of their reading

@@ -34,15 +34,15 @@ class Executor {
   }
 };
 
-// When threads are worth it, in nanoseconds of estimated work. A worker that looks for the next loop has begun within 1 us: 6 us of work take
-// 3.9 on two threads. One that sleeps costs the caller 8 to 35 us and begins up to 80 us later (AMD Zen 5, a virtual machine), and is woken by less
-// work than `wake_from` only where loops follow each other. Claiming a slice costs 50 ns: small slices cost little, and on a busy machine
-// they let the caller do the work of a worker that comes late.
+// When threads are worth it, in nanoseconds of estimated work. A worker that looks for the next loop has begun within 1 us: of 2.8 us that were estimated at
+// 7 two threads take 2.1, of 4.2 (11) 2.3. One that sleeps costs the caller 8 to 35 us and begins up to 80 us later: 23 us (55) take 30, 51 (90) take
+// 47 (AMD Zen 5, a virtual machine). It is woken by less work than `wake_from` only where loops follow each other. Claiming a slice costs 50 ns: small
+// slices cost little, and on a busy machine they let the caller do the work of a worker that comes late.
 struct ThreadCosts {
-  double parallel_from = 6e3;   // total work below which the caller is alone
-  double worker_from = 3e3;     // work per thread that takes part
-  Index slice_from = 4000;      // work per slice
-  double wake_from = 40e3;      // total work that wakes those who sleep, however long ago the last loop was
+  double parallel_from = 4e3;   // total work below which the caller is alone
+  double worker_from = 2e3;     // work per thread that takes part
+  Index slice_from = 1500;      // work per slice
+  double wake_from = 60e3;      // total work that wakes those who sleep, however long ago the last loop was
 };
 
 // How these threads share so many units of so many nanoseconds each. One thread: the caller alone.

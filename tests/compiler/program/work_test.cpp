@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "function/compile_for.h"
+
 using namespace weft;
 
 namespace {
@@ -16,6 +18,23 @@ std::vector<std::string> bodies_of(const Function& f) {
   for (std::string line; std::getline(lines, line);)
     if (line.find(" vector instructions, ") != std::string::npos) bodies.push_back(line);
   return bodies;
+}
+
+// Microseconds of all nests on one thread, as the report says.
+double estimate_of(const Function& f) {
+  double all = 0;
+  std::istringstream lines(f.report());
+  for (std::string line; std::getline(lines, line);) {
+    const std::string before = "threads  one: ";
+    const auto at = line.find(before);
+    if (at == std::string::npos) continue;
+    std::istringstream text(line.substr(at + before.size()));
+    double value = 0;
+    std::string unit;
+    text >> value >> unit;
+    all += value * (unit == "ns" ? 1e-3 : unit == "us" ? 1 : 1e3);
+  }
+  return all;
 }
 
 bool has_several_vectors(const std::string& body) { return body.find("vectors side by side") != std::string::npos; }
@@ -53,4 +72,28 @@ TEST_CASE("a function that is called on nothing at first compiles for it") {
   const Expr x = g.input("x", f32, {"n", "d"});
   const Function f = compile({var(x, 0), x + 1.0f}, {x}, {.threads = 1, .verify = true});
   for (const Index rows : {1, 0, 100}) same_bits(f, {uneven(f32, {rows, 100})});
+}
+
+TEST_CASE("an estimate is of instructions, or of what memory takes where that is more: of arrays that the first level does not hold") {
+  Machine near;
+  near.vector_ps = 100;
+  near.second_level_read = near.second_level_write = near.third_level_read = near.third_level_write = near.memory_read = near.memory_write = 0.01;
+  Machine far = near;
+  far.third_level_read = far.third_level_write = 50;
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), y = g.input("y", f32, {"n", "d"}), w = g.input("w", f32, {"d"});
+  const auto on = [](const Machine& machine, const Expr& result, const std::vector<Expr>& inputs, const std::vector<Array>& arrays) {
+    const Function f = compile_for(machine, {result}, inputs, {.threads = 1});
+    f(arrays);
+    return estimate_of(f);
+  };
+  const Array few = uneven(f32, {1000}), many = uneven(f32, {1 << 20});
+  const double long_function = on(near, exp(x), {x}, {many}), short_function = on(near, x + 1.0f, {x}, {many});
+  CHECK(long_function > 4 * short_function);
+  CHECK(on(near, x + 1.0f, {x}, {few}) == on(far, x + 1.0f, {x}, {few}));
+  // Twice 65536 lines, each of 50 instructions of 100 ps.
+  CHECK(on(far, x + 1.0f, {x}, {many}) == doctest::Approx(2 * 65536 * 50 * 100e-6).epsilon(0.05));
+  CHECK(on(far, exp(x), {x}, {many}) == on(far, x + 1.0f, {x}, {many}));
+  // What every row reads again is in a cache.
+  CHECK(on(far, y * w, {y, w}, {uneven(f32, {1024, 1024}), uneven(f32, {1024})}) == doctest::Approx(2 * 65536 * 50 * 100e-6).epsilon(0.05));
 }

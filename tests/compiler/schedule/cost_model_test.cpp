@@ -261,9 +261,9 @@ TEST_CASE("threads that sleep are woken for the longer the later they come, and 
   CHECK(costs.wake_from == as_built.wake_from);
   CHECK(slower.wake_from == 4 * costs.wake_from);
   CHECK(slower.parallel_from == costs.parallel_from);
-  CHECK(sharing_of(5, 1000, 8, costs).threads == 1);
-  CHECK(sharing_of(7, 1000, 8, costs).threads == 2);
-  CHECK(sharing_of(14, 1000, 8, costs).threads == 4);
+  CHECK(sharing_of(3, 1000, 8, costs).threads == 1);
+  CHECK(sharing_of(4, 1000, 8, costs).threads == 2);
+  CHECK(sharing_of(9, 1000, 8, costs).threads == 4);
   CHECK(sharing_of(1000, 1000, 8, costs).threads == 8);
   CHECK(sharing_of(1, 1000000, 8, costs).threads == 1);
   CHECK(sharing_of(1000, 1000, 1, costs).threads == 1);
