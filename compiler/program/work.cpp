@@ -13,11 +13,11 @@ Extent times_of(const Program& program, const Loop& inner) {
   return per_root > 0 ? Extent(program.unit * per_root) : program.axis(inner.var.axis).extent;
 }
 
-Index work_of_body(const Loop& loop, const Machine& machine) { return loop.weight * element_picoseconds(machine, loop.mark == Mark::lanes); }
+Index work_of_body(const Loop& loop, const Machine& machine, int weight) { return weight * element_picoseconds(machine, loop.mark == Mark::lanes); }
 
 // Calls seen(loop, picoseconds of its own) for it and those inside, whose bodies run so many times in all.
 template <class Seen> void each_loop(const Program& program, Loop& loop, double times, const Bindings& bindings, const Machine& machine, const Seen& seen) {
-  seen(loop, times * static_cast<double>(work_of_body(loop, machine)));
+  seen(loop, times * static_cast<double>(work_of_body(loop, machine, loop.weight)));
   for (Item& item : loop.body)
     if (auto* inner = std::get_if<Loop>(&item)) each_loop(program, *inner, times * static_cast<double>(times_of(program, *inner).evaluate(bindings)), bindings, machine, seen);
 }
@@ -31,21 +31,21 @@ template <class Seen> void each_loop(std::vector<Program>& programs, const Bindi
 }
 
 // Of its instructions, in one iteration of the loop, loops inside included.
-Extent work_of(const Program& program, const Loop& loop, const Machine& machine) {
-  Extent work = work_of_body(loop, machine);
+Extent work_of(const Program& program, const Loop& loop, const Machine& machine, const Weight& weight) {
+  Extent work = work_of_body(loop, machine, weight(loop));
   for (const Item& item : loop.body)
-    if (auto* inner = std::get_if<Loop>(&item)) work = work + times_of(program, *inner) * work_of(program, *inner, machine);
+    if (auto* inner = std::get_if<Loop>(&item)) work = work + times_of(program, *inner) * work_of(program, *inner, machine, weight);
   return work;
 }
 
 // The same in the call that compiles.
-double work_at_hints(const Program& program, const Loop& loop, const Machine& machine) {
-  auto work = static_cast<double>(work_of_body(loop, machine));
+double work_at_hints(const Program& program, const Loop& loop, const Machine& machine, const Weight& weight) {
+  auto work = static_cast<double>(work_of_body(loop, machine, weight(loop)));
   for (const Item& item : loop.body) {
     const auto* inner = std::get_if<Loop>(&item);
     if (!inner) continue;
     const Extent times = times_of(program, *inner);
-    work += static_cast<double>(times.is_number() ? times.constant() : program.axis(inner->var.axis).hint) * work_at_hints(program, *inner, machine);
+    work += static_cast<double>(times.is_number() ? times.constant() : program.axis(inner->var.axis).hint) * work_at_hints(program, *inner, machine, weight);
   }
   return work;
 }
@@ -71,12 +71,13 @@ void find_traffic(const Program& program, const Loop& loop, std::vector<Traffic>
   }
 }
 
-// Bytes of a unit, and of the whole array in the call that compiles. What does not depend on the root stays in a cache: none of a unit.
+// Bytes of a unit, and of the whole array in the call that compiles. What does not depend on the root, or repeats along an axis, stays in a cache: none of a unit.
 Extent bytes_of_unit(const Program& program, const Traffic& traffic) {
   Extent bytes = item_bytes(program.buffer(traffic.buffer).dtype);
   bool follows = false;
   for (const Subscript& s : *traffic.at) {
     if (s.axis < 0) continue;
+    if (s.period > 0) return 0;
     const bool is_root = s.axis == program.root.var.axis;
     const Index per_root = program.per_root(s.axis);
     bytes = bytes * (per_root > 0 ? Extent(program.unit * per_root) : is_root ? Extent(1) : program.axis(s.axis).extent);
@@ -87,14 +88,14 @@ Extent bytes_of_unit(const Program& program, const Traffic& traffic) {
 double bytes_of_array(const Program& program, const Traffic& traffic) {
   double bytes = static_cast<double>(item_bytes(program.buffer(traffic.buffer).dtype));
   for (const Subscript& s : *traffic.at)
-    if (s.axis >= 0) bytes *= static_cast<double>(std::max<Index>(1, program.axis(s.axis).hint));
+    if (s.axis >= 0) bytes *= static_cast<double>(s.period > 0 ? s.period : std::max<Index>(1, program.axis(s.axis).hint / s.each));
   return bytes;
 }
 
 }  // namespace
 
-Extent work_of_unit(const Program& program, const Machine& machine) {
-  const Extent instructions = work_of(program, program.root, machine);
+Extent work_of_unit(const Program& program, const Machine& machine, const Weight& weight) {
+  const Extent instructions = work_of(program, program.root, machine, weight);
   std::vector<Traffic> all;
   find_traffic(program, program.root, all);
   double bytes = 0;
@@ -109,7 +110,7 @@ Extent work_of_unit(const Program& program, const Machine& machine) {
     of_all += bytes_of_array(program, each) / static_cast<double>(line_bytes) * picoseconds;
   }
   const double units = static_cast<double>(program.axis(program.root.var.axis).hint) / static_cast<double>(program.unit);
-  return of_all > units * work_at_hints(program, program.root, machine) ? memory : instructions;
+  return of_all > units * work_at_hints(program, program.root, machine, weight) ? memory : instructions;
 }
 
 void mark_run_times(std::vector<Program>& programs, const Bindings& bindings, const Machine& machine) {

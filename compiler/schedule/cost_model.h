@@ -211,6 +211,7 @@ int vectors_of_distributed(int body);            // side by side in the loops of
 // ---------------------------------------------------------------- code
 
 inline constexpr double next_to_nothing = 1.0 / 64;     // of a function's time: loops that take less run one vector at a time
+inline constexpr int lookups_in_registers = 3, lookups_in_memory = 32;      // of sixteen bytes in tables, in instructions
 inline constexpr double worth_last_tile = 1 << 16;      // elements of a nest: of fewer, what tiles leave over goes element by element
 inline constexpr double long_run = 3e7;                 // picoseconds in one call: loops for which four or five more milliseconds to compile soon pay
 inline constexpr int vectors_of_block = 1;       // side by side, of the four that a block of rows has: more are no faster, and dearer to compile

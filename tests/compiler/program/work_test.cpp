@@ -97,3 +97,18 @@ TEST_CASE("an estimate is of instructions, or of what memory takes where that is
   // What every row reads again is in a cache.
   CHECK(on(far, y * w, {y, w}, {uneven(f32, {1024, 1024}), uneven(f32, {1024})}) == doctest::Approx(2 * 65536 * 50 * 100e-6).epsilon(0.05));
 }
+
+TEST_CASE("an estimate of functions of bytes is of lookups, and operands that repeat count once") {
+  Graph g;
+  const Expr image = g.input("image", u8, {"h", "w", 3}), gain = g.input("gain", f32, {3});
+  const auto toned = [&](const Expr& bytes) { return cast(minimum(floor(pow(cast(bytes, f32) / 255.0f, 2.2f) * gain), 255.0f), u8); };
+  const Array pixels(u8, {64, 64, 3}), gains = uneven(f32, {3});
+  const Function by_tables = compile({toned(image)}, {image, gain}, {.threads = 1});
+  by_tables({pixels, gains});
+  CHECK(by_tables.report().find("looked up in tables of bytes") != std::string::npos);
+  CHECK(estimate_of(by_tables) < 2);
+  const Expr floats = g.input("floats", f32, {"h", "w", 3}), result = pow(floats, 2.2f) * gain;
+  const Function of_floats = compile({result}, {floats, gain}, {.threads = 1});
+  of_floats({uneven(f32, {64, 64, 3}), gains});
+  CHECK(estimate_of(of_floats) > 4 * estimate_of(by_tables));
+}
