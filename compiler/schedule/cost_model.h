@@ -12,7 +12,8 @@
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, vector_loop_code, largest_piece,
 //                                 code_per_piece, twice_emitted, long_body, worth_overlapping, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
-//                                 slots_of_a_pass, columns_stay_near, is_from_tables, looks_up_coefficients, next_to_nothing, long_run
+//                                 slots_of_a_pass, columns_stay_near, is_from_tables, looks_up_coefficients, next_to_nothing, long_run, worth_last_tile,
+//                                 lookups_in_registers, lookups_in_memory
 //   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, panels_together, packed_in_loads, rows_that_share
 //   parts of a loop               near_an_end, least_part, near_last_row, least_rows, few_parts, most_parts, small_parts
 //   roots and quotients           divider_use, halves_by_estimates
