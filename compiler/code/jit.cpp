@@ -17,13 +17,13 @@
 #include "code_generator.h"
 #include "fold_support.h"
 #include "large_stacks.h"
-#include "write_combining.h"
 #include "llvm_options.h"
 #include "move_support.h"
 #include "near_memory.h"
 #include "pack_support.h"
 #include "split_module.h"
 #include "target.h"
+#include "write_combining.h"
 
 namespace weft {
 namespace {

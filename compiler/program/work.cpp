@@ -30,23 +30,11 @@ template <class Seen> void each_loop(std::vector<Program>& programs, const Bindi
   }
 }
 
-// Of its instructions, in one iteration of the loop, loops inside included.
-Extent work_of(const Program& program, const Loop& loop, const Machine& machine, const Weight& weight) {
-  Extent work = work_of_body(loop, machine, weight(loop));
+// Of its instructions, in one iteration of the loop, loops inside included: for any sizes, or with numbers for how often those run.
+template <class Amount, class Times> Amount work_of(const Loop& loop, const Machine& machine, const LoopWeight& weight, const Times& times) {
+  auto work = static_cast<Amount>(work_of_body(loop, machine, weight(loop)));
   for (const Item& item : loop.body)
-    if (auto* inner = std::get_if<Loop>(&item)) work = work + times_of(program, *inner) * work_of(program, *inner, machine, weight);
-  return work;
-}
-
-// The same in the call that compiles.
-double work_at_hints(const Program& program, const Loop& loop, const Machine& machine, const Weight& weight) {
-  auto work = static_cast<double>(work_of_body(loop, machine, weight(loop)));
-  for (const Item& item : loop.body) {
-    const auto* inner = std::get_if<Loop>(&item);
-    if (!inner) continue;
-    const Extent times = times_of(program, *inner);
-    work += static_cast<double>(times.is_number() ? times.constant() : program.axis(inner->var.axis).hint) * work_at_hints(program, *inner, machine, weight);
-  }
+    if (auto* inner = std::get_if<Loop>(&item)) work = work + times(*inner) * work_of<Amount>(*inner, machine, weight, times);
   return work;
 }
 
@@ -94,8 +82,8 @@ double bytes_of_array(const Program& program, const Traffic& traffic) {
 
 }  // namespace
 
-Extent work_of_unit(const Program& program, const Machine& machine, const Weight& weight) {
-  const Extent instructions = work_of(program, program.root, machine, weight);
+Extent work_of_unit(const Program& program, const Machine& machine, const LoopWeight& weight) {
+  const auto instructions = work_of<Extent>(program.root, machine, weight, [&](const Loop& inner) { return times_of(program, inner); });
   std::vector<Traffic> all;
   find_traffic(program, program.root, all);
   double bytes = 0;
@@ -110,7 +98,11 @@ Extent work_of_unit(const Program& program, const Machine& machine, const Weight
     of_all += bytes_of_array(program, each) / static_cast<double>(line_bytes) * picoseconds;
   }
   const double units = static_cast<double>(program.axis(program.root.var.axis).hint) / static_cast<double>(program.unit);
-  return of_all > units * work_at_hints(program, program.root, machine, weight) ? memory : instructions;
+  const auto in_this_call = work_of<double>(program.root, machine, weight, [&](const Loop& inner) {
+    const Extent times = times_of(program, inner);
+    return static_cast<double>(times.is_number() ? times.constant() : program.axis(inner.var.axis).hint);
+  });
+  return of_all > units * in_this_call ? memory : instructions;
 }
 
 void mark_run_times(std::vector<Program>& programs, const Bindings& bindings, const Machine& machine) {
