@@ -56,6 +56,7 @@ class KernelEmitter : private Accesses {
   void emit_part_of_vector(const Loop& loop, Range range);
   void load_repeated(const Loop& loop, Value* begin, int steps);
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
+  bool takes_turns(const Loop& loop) const;
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
   void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Loop& loop, const Compute& compute, int steps);

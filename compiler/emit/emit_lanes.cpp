@@ -64,9 +64,24 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
   }
 }
 
+// Whether each vector is stored before the next is loaded: where nothing waits for results, loads and stores that alternate keep the first level busier
+// than four of each at a time. a x + y of 4096 floats 80 -> 76 ns, of what the second level holds .97 of the time (Zen 5).
+bool KernelEmitter::takes_turns(const Loop& loop) const {
+  if (loop.weight > stored_in_turn || !repeated_.empty() || !estimated_.empty()) return false;
+  return std::all_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    if (std::holds_alternative<Load>(item)) return accesses_.contains(&item) && accesses_.at(&item).each <= 1;
+    const auto* compute = std::get_if<Compute>(&item);
+    return std::holds_alternative<Store>(item) || (compute && op_cost(compute->op) == 1);
+  });
+}
+
 void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks) {
   if (!jam_.empty()) return emit_jammed_items(loop, index, steps, masks);
   if (const int together = masks.empty() ? steps_in_register(loop, steps) : 1; together > 1) return emit_narrow_items(loop, index, steps, together);
+  if (masks.empty() && steps > 1 && takes_turns(loop)) {
+    for (int step = 0; step < steps; ++step) emit_lane_items(loop, b_.CreateAdd(index, number(step * lane_count)), 1, {});
+    return;
+  }
   emit_lane_items(loop, index, steps, masks);
 }
 

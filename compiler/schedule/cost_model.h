@@ -10,7 +10,7 @@
 //   recurrences                   carried_in_loads, worth_a_nest
 //   rows kept for other indices   kept_row_fits, unit_of_vectors, unit_of_short_axis, long_row_across
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, vector_loop_code, largest_piece,
-//                                 code_per_piece, twice_emitted, long_body, worth_overlapping, masked_only, first_level_of_code
+//                                 code_per_piece, stored_in_turn, twice_emitted, long_body, worth_overlapping, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
 //                                 slots_of_a_pass, columns_stay_near, is_from_tables, looks_up_coefficients, next_to_nothing, long_run, worth_last_tile,
 //                                 lookups_in_registers, lookups_in_memory
@@ -218,6 +218,7 @@ inline constexpr double long_run = 3e7;                 // picoseconds in one ca
 inline constexpr int vectors_of_block = 1;       // side by side, of the four that a block of rows has: more are no faster, and dearer to compile
 inline constexpr int long_function = 12;         // op_cost from which an op is no handful of instructions
 inline constexpr int small_body = 16;            // of simple ops
+inline constexpr int stored_in_turn = 8;         // of simple ops that are stored vector by vector, before the next is loaded
 inline constexpr int twice_emitted = small_body; // bodies up to this size: for whole steps, and with masks for the rest
 inline constexpr int interleaved_body = 100;     // of a few long functions: four vectors side by side hide their latency
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h

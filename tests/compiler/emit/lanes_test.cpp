@@ -39,6 +39,15 @@ std::string float_functions(DType dtype) {
   return functions_text(dtype, [](const OpInfo& row) { return row.rule == DTypeRule::floating; });
 }
 
+// Which whole vectors are loaded and stored, in the order of the code.
+std::string loads_and_stores(const Function& f) {
+  const std::string code = f.llvm();
+  std::string order;
+  for (std::size_t at = 0; (at = code.find(" <16 x float>", at)) != std::string::npos; ++at)
+    for (const std::string op : {"load", "store"}) if (code.compare(at - op.size(), op.size(), op) == 0) order += op[0];
+  return order;
+}
+
 }  // namespace
 
 TEST_CASE("every float function has the same bits in registers of 4, 8 and 16 lanes, and in the interpreter") {
@@ -91,4 +100,18 @@ TEST_CASE("a loop takes no more vectors side by side than the call that compiles
     CHECK(f.report().find(vectors) != std::string::npos);
     for (const Index others : {17, 64, 130}) same_bits(f, {uneven(f32, {40, others}), uneven(f32, {others})});
   }
+}
+
+TEST_CASE("of a few simple ops each vector is stored before the next is loaded; of others the loads of several come first") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), y = g.input("y", f32, {"n"});
+  const std::vector<Array> inputs = {uniform(f32, {4099}, 1), uniform(f32, {4099}, 2)};
+  const auto order_of = [&](const Expr& result) {
+    const Function f = compile({result}, {x, y}, with_lanes(0));
+    check_call(f, inputs, 4);
+    return loads_and_stores(f);
+  };
+  CHECK(order_of(1.5 * x + y).find("llsllsllslls") == 0);
+  CHECK(order_of(x / y).find("llllllll") == 0);
+  CHECK(order_of(sqrt(x) + y).find("llllllll") == 0);
 }
