@@ -101,7 +101,7 @@ bool KernelEmitter::loads_beside_store(const Loop& loop) const {
 }
 
 void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
-  load_tiles(loop, index);
+  load_tiles(loop, index, masks);
   stores_late_ = copies_.tiled_by >= 0 && loads_beside_store(loop);
   if (is_along_rows()) emit_along_rows(loop, index, masks);
   else each_copy([&] { emit_lane_items(loop, index, steps, masks); });

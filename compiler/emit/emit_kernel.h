@@ -129,6 +129,8 @@ class KernelEmitter : private Accesses {
   void emit_along_rows(const Loop& lanes, Value* index, const Masks& masks);
   std::vector<Value*> spread_to_rows(Value* vector);
   void close_rows(const Loop& lanes);
+  bool sums_columns_alone(const Loop& lanes) const;
+  void emit_rows_left(const Loop& lanes, Range range);
   Value* across_slots(const Fold& fold, std::vector<Value*> slots);
   Value* across_rows(const Fold& fold, std::vector<Value*> rows);
 
@@ -167,7 +169,7 @@ class KernelEmitter : private Accesses {
   Value* emit_tiles(const Loop& outer, Range range, int elements);
   Value* emit_last_tile(const Loop& outer, Range range, int elements);
   Index rows_apart(const Load& load, const Loop& lanes) const;
-  void load_tiles(const Loop& lanes, Value* index);
+  void load_tiles(const Loop& lanes, Value* index, const Masks& masks);
   void store_tiles(const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
@@ -281,6 +283,7 @@ class KernelEmitter : private Accesses {
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
   std::map<std::pair<const void*, int>, Value*> common_;     // by Load and step: what every copy would load again
   std::vector<std::size_t> of_rows_;            // values whose packs are in the order of rows
+  Value* rows_left_ = nullptr;                  // of such, where they are fewer than a vector has
   std::map<int, std::vector<Value*>> thin_results_;          // by row of a fold: for each vector, until the taker's step is done
   std::map<std::pair<const void*, int>, std::vector<Value*>> thin_slots_;   // by Accumulate and step
   struct FoldedStep {                           // of the turn of a loop that runs

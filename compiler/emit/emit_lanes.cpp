@@ -148,7 +148,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
         continue;
       }
       if (is_along_rows()) {
-        packs_[static_cast<std::size_t>(load->result)] = spread_to_rows(lane_load(accesses_.at(key), buffer.dtype, index, 0, nullptr));
+        packs_[static_cast<std::size_t>(load->result)] = spread_to_rows(lane_load(accesses_.at(key), buffer.dtype, index, 0, rows_left_ ? first_lanes(rows_left_, 1)[0] : nullptr));
         continue;
       }
       if (const auto access = accesses_.find(key); access != accesses_.end() && access->second.each > 1) {
@@ -275,8 +275,14 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     auto* branch = emit_whole_steps(loop, {range.begin, rest}, steps, some);
     if (branch && has_many_turns(loop, stride)) set_hint(*branch, many_turns);
     repeated_.clear();
-    if (copies_.along_rows) close_rows(loop);
+    if (copies_.along_rows) {
+      const bool as_rows = !exact && sums_columns_alone(loop);
+      if (as_rows) emit_rows_left(loop, {rest, range.end});
+      close_rows(loop);
+      if (as_rows) return;
+    }
     if (exact) return;
+    if (folds_hold_rows_) take_columns(loop);
     if (steps > 1 && loop.weight <= small_body && (register_bytes() < 64 || !jam_.empty())) rest = emit_single_vectors(loop, {rest, range.end});
   }
   if (once && masks) return emit_whole_then_rest(loop, range, steps);

@@ -38,15 +38,33 @@ std::vector<Value*> KernelEmitter::spread_to_rows(Value* vector) {
   return vectors;
 }
 
-// After the loop: sums down the columns are each copy's own again.
+// After the loop: sums down the columns stay as they are until they end.
 void KernelEmitter::close_rows(const Loop& lanes) {
   for (std::size_t value : std::exchange(of_rows_, {})) packs_[value].clear();
-  for (int number_of_fold : lanes.folds) {
-    const auto f = static_cast<std::size_t>(number_of_fold);
-    llvm::Type* type = register_type(context_, program_.fold(number_of_fold).dtype, lane_count);
-    std::vector<Value*> rows;
-    for (const JamCopy& copy : jam_) rows.push_back(b_.CreateLoad(type, copy.folds[f].registers[0]));
-    for (std::size_t k = 0; k < jam_.size(); ++k) b_.CreateStore(column_of_rows(rows, static_cast<int>(k)), jam_[k].folds[f].registers[0]);
+  folds_hold_rows_ = !lanes.folds.empty();
+}
+
+// Whether nothing but sums down the columns comes of the rows: these add up fewer rows than sixteen as they do whole vectors of them.
+bool KernelEmitter::sums_columns_alone(const Loop& lanes) const {
+  return std::all_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) {
+    const auto* accumulate = std::get_if<Accumulate>(&item);
+    return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item) || (accumulate && program_.fold(accumulate->fold).axis == lanes.var.axis);
+  });
+}
+
+// The rows that are left, with a mask of their elements for each vector.
+void KernelEmitter::emit_rows_left(const Loop& lanes, Range range) {
+  const auto some = [&] {
+    rows_left_ = b_.CreateSub(range.end, range.begin);
+    const auto count = static_cast<int>(jam_.size());
+    emit_lane_body(lanes, range.begin, 1, first_lanes(b_.CreateMul(rows_left_, number(count)), count));
+    rows_left_ = nullptr;
+  };
+  Value* are_left = b_.CreateICmpSLT(range.begin, range.end);
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(are_left)) {
+    if (known->isOne()) some();
+  } else {
+    if_then(are_left, "rows", some);
   }
 }
 

@@ -56,7 +56,7 @@ Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
 }
 
 // Before the copies of a vector step.
-void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
+void KernelEmitter::load_tiles(const Loop& lanes, Value* index, const Masks& masks) {
   if (copies_.tiled_by < 0) return;
   fetch_beside_tiles(lanes, index);
   for (const Item& item : lanes.body) {
@@ -72,7 +72,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index) {
     if (is_along_rows()) {
       Value* first = row_at(nullptr, access, index, 0);
       fetch_rows(first, width, far_ahead, false);
-      tiles_[&item] = load_rows(dtype, first, width);
+      tiles_[&item] = load_rows(dtype, first, width, masks);
       continue;
     }
     if (const Index apart = part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0) {

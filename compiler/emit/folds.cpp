@@ -104,7 +104,8 @@ void Folds::fold_leaves(const Loop& loop, Range range, bool leaves, const std::f
   if (!leaves) {
     each_copy([&] { start_folds(loop, true); });
     run(range);
-    if (jam_.size() > 1 && sums_in_registers(loop)) end_leaves_together(loop);
+    if (folds_hold_rows_) end_leaves_of_rows(loop);
+    else if (jam_.size() > 1 && sums_in_registers(loop)) end_leaves_together(loop);
     else each_copy([&] { end_leaf(loop, nullptr); });
     return;
   }
@@ -115,6 +116,7 @@ void Folds::fold_leaves(const Loop& loop, Range range, bool leaves, const std::f
   for_range(range.begin, last, fold_leaf, "leaf", [&](Value* start) {
     each_copy([&] { start_folds(loop, true); });
     run({start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(fold_leaf)), range.end)});
+    if (folds_hold_rows_) take_columns(loop);
     Value* current = b_.CreateLoad(b_.getInt64Ty(), leaf);
     each_copy([&] { end_leaf(loop, current, several); });
     b_.CreateStore(b_.CreateAdd(current, number(1)), leaf);

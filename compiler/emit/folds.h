@@ -29,6 +29,11 @@ class Folds : protected SideBySide {
   };
   std::unordered_map<const Value*, EndOfTree> ends_of_trees_;   // by value: those that share a register
 
+  // Of copies along rows (emit_thin.cpp) the registers of all are one after the other what rows of a few elements hold: slot by slot, the sums of all
+  // copies. They are each copy's own again after this.
+  void take_columns(const Loop& loop);
+  bool folds_hold_rows_ = false;
+
   // extreme.cpp
   void accumulate_extreme(const Fold& fold, FoldState& state, const std::vector<Value*>& values);
   void take_extremes(const Loop& loop);
@@ -43,6 +48,9 @@ class Folds : protected SideBySide {
   // trees.cpp
   bool sums_in_registers(const Loop& loop) const;
   void end_leaves_together(const Loop& loop);
+  void end_leaves_of_rows(const Loop& loop);
+  void take_columns(int fold);
+  std::vector<Value*> across_slots_of_rows(int fold);
   std::vector<Value*> elements_of(Value* vector, const std::vector<int>& lanes);
 
   // extreme.cpp

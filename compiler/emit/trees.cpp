@@ -124,4 +124,50 @@ void Folds::end_leaves_together(const Loop& loop) {
   }
 }
 
+void Folds::take_columns(int fold) {
+  const auto at = static_cast<std::size_t>(fold);
+  llvm::Type* type = register_type(context_, program_.folds[at].dtype, lane_count);
+  std::vector<Value*> rows;
+  for (const JamCopy& copy : jam_) rows.push_back(b_.CreateLoad(type, copy.folds[at].registers[0]));
+  for (std::size_t k = 0; k < jam_.size(); ++k) b_.CreateStore(column_of_rows(rows, static_cast<int>(k)), jam_[k].folds[at].registers[0]);
+}
+
+void Folds::take_columns(const Loop& loop) {
+  for (const int fold : loop.folds) take_columns(fold);
+  folds_hold_rows_ = false;
+}
+
+// The trees of all columns at once: in memory slots lie one after the other, and each of all columns is a vector. With columns that are taken from
+// vectors of rows first, sums of 15 columns took 19 ms to compile, 4 so, and their variances 48 and 15 (Zen 5).
+std::vector<Value*> Folds::across_slots_of_rows(int number_of_fold) {
+  const auto at = static_cast<std::size_t>(number_of_fold);
+  const Fold& fold = program_.folds[at];
+  llvm::Type *all = register_type(context_, fold.dtype, lane_count), *element = register_type(context_, fold.dtype, 1);
+  const auto count = static_cast<Index>(jam_.size()), width = std::max<Index>(std::bit_ceil(jam_.size()), 16 / item_bytes(fold.dtype));
+  auto* cell = stack_cell(llvm::ArrayType::get(element, static_cast<std::uint64_t>((lane_count - 1) * count + std::max<Index>(width, lane_count))), "slots");
+  for (std::size_t k = 0; k < jam_.size(); ++k) b_.CreateStore(b_.CreateLoad(all, jam_[k].folds[at].registers[0]), after(all, cell, static_cast<Index>(k)));
+  std::vector<Value*> slots;
+  for (Index slot = 0; slot < lane_count; ++slot)
+    slots.push_back(b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, static_cast<unsigned>(width)), after(element, cell, slot * count), llvm::Align(size_of(fold.dtype))));
+  const Combine combine = combine_of(fold);
+  for (std::size_t half = fold_slots / 2; half >= 1; half /= 2)
+    for (std::size_t slot = 0; slot < half; ++slot) slots[slot] = combine(slots[slot], slots[slot + half]);
+  std::vector<int> lanes;
+  for (int k = 0; k < static_cast<int>(count); ++k) lanes.push_back(k);
+  return elements_of(slots[0], lanes);
+}
+
+void Folds::end_leaves_of_rows(const Loop& loop) {
+  for (const int number_of_fold : loop.folds) {
+    const Fold& fold = program_.fold(number_of_fold);
+    if (!fold.ordered) {
+      take_columns(number_of_fold);
+      continue;
+    }
+    const std::vector<Value*> values = across_slots_of_rows(number_of_fold);
+    for (std::size_t k = 0; k < jam_.size(); ++k) jam_[k].scalars[static_cast<std::size_t>(fold.result)] = values[k];
+  }
+  folds_hold_rows_ = false;
+}
+
 }  // namespace weft

@@ -34,7 +34,7 @@ class VectorMemory : protected CodeBuilder {
 
   // vector_steps.cpp
   Value* load_steps(DType dtype, Value* first, Index step, int count, Value* mask = nullptr);
-  std::vector<Value*> load_rows(DType dtype, Value* first, int count);
+  std::vector<Value*> load_rows(DType dtype, Value* first, int count, const Masks& masks = {});
   Value* column_of_rows(const std::vector<Value*>& rows, int k);
   std::vector<Value*> load_rows_apart(DType dtype, Value* first, Index apart, int count);
   Value* load_column(DType dtype, Value* at, Index count, Index column);

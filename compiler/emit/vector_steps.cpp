@@ -105,11 +105,13 @@ Value* VectorMemory::column_of_rows(const std::vector<Value*>& rows, int k) {
   return gathered(b_, std::move(parts));
 }
 
-std::vector<Value*> VectorMemory::load_rows(DType dtype, Value* first, int count) {
+std::vector<Value*> VectorMemory::load_rows(DType dtype, Value* first, int count, const Masks& masks) {
   llvm::Type* type = memory_type(context_, dtype, lane_count);
   std::vector<Value*> rows;
-  for (int part = 0; part < count; ++part)
-    rows.push_back(b_.CreateAlignedLoad(type, after(type, first, part), llvm::Align(size_of(dtype))));
+  for (int part = 0; part < count; ++part) {
+    Value* at = after(type, first, part);
+    rows.push_back(masks.empty() ? b_.CreateAlignedLoad(type, at, llvm::Align(size_of(dtype))) : load_part(type, at, dtype, masks[static_cast<std::size_t>(part)], false));
+  }
   return rows;
 }
 

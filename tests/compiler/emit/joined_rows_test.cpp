@@ -83,6 +83,54 @@ TEST_CASE("ops over whole rows run along them, and only what is folded is transp
       }
 }
 
+TEST_CASE("sums down a few columns end in vectors of all columns, and take what is left of sixteen rows with masks, to the last byte of memory") {
+  for (const DType dtype : {f32, f64, DType::i32, DType::i64})
+    for (const Index few : {2, 3, 5, 7, 8, 11, 15, 16})
+      for (const int lanes : {0, 8}) {
+        CAPTURE(dtype);
+        CAPTURE(few);
+        CAPTURE(lanes);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", few}), y = g.input("y", dtype, {"n", few}), row = g.input("row", dtype, {"n"}), column = g.input("column", dtype, {few});
+        const Expr shifted = x - column;
+        const Function f = compile({sum(x, 0), sum(shifted * shifted, 0), sum(x * y, 0)}, {x, y, column}, {.threads = 2, .lanes = lanes, .verify = true});
+        const Function weighted = compile({sum(x * expand_dims(row, 1), 0), sum(shifted, 0)}, {x, row, column}, {.threads = 2, .lanes = lanes, .verify = true});
+        for (const Index n : {2048, 0, 1, 15, 16, 17, 31, 1023, 1025, 2050})
+          for (const bool at_end : {false, true}) {
+            CAPTURE(n);
+            const auto matrix = [&] { return guarded(uniform(dtype, {n, few}, 5), at_end); };
+            same_bits(f, {matrix(), matrix(), uniform(dtype, {few}, 6)});
+            same_bits(weighted, {matrix(), guarded(uniform(dtype, {n}, 7), at_end), uniform(dtype, {few}, 6)});
+          }
+      }
+}
+
+TEST_CASE("sums of more than a leaf of rows of a few elements, of several matrices, with NaN and infinities") {
+  for (const DType dtype : {f32, f64})
+    for (const Index few : {3, 6, 15}) {
+      CAPTURE(dtype);
+      CAPTURE(few);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"b", "n", few});
+      const Function f = compile({sum(x, 1), var(x, 1)}, {x}, {.threads = 2, .verify = true});
+      for (const Index n : {3000, 1, 1024, 1030, 2048, 5}) same_bits(f, {uniform(dtype, {3, n, few}, 8)});
+      const Expr y = g.input("y", dtype, {"n", few});
+      const Function special_too = compile({sum(y, 0), max(y, 0), prod(y, 0)}, {y}, {.threads = 2, .verify = true});
+      for (const Index n : {2048, 37}) same_bits(special_too, {special(dtype, {n, few}, 7)});
+    }
+}
+
+TEST_CASE("columns of sums are not taken from vectors of rows lane by lane") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 15});
+  const Function f = compile({sum(x, 0)}, {x}, {.threads = 1, .verify = true});
+  same_bits(f, {counted(f32, {65536, 15})});
+  const std::string code = f.llvm();
+  std::size_t shuffles = 0;
+  for (std::size_t at = 0; (at = code.find("shufflevector", at)) != std::string::npos; ++at) ++shuffles;
+  CHECK(shuffles < 15);                         // the tree that ends in all columns has one, each column by itself thirteen
+}
+
 TEST_CASE("rows of four floats without gaps are loaded as whole vectors for their sums, those with gaps are not") {
   Graph g;
   const Expr x = g.input("x", f32, {1024, 4}), y = g.input("y", f32, {1024, 4});
