@@ -37,10 +37,14 @@ void run_slice(const Stage& stage, void* const* slots, const Index* sizes, Index
 
 }  // namespace
 
-Sharing sharing_of(Index units, Index unit_work, int threads, const ThreadCosts& costs) {
+static double beside(Index slice_work) { return 4.0 * static_cast<double>(slice_work); }
+
+double parallel_from(const ThreadCosts& costs, Index slice_work) { return costs.parallel_from + beside(slice_work); }
+
+Sharing sharing_of(Index units, Index unit_work, int threads, const ThreadCosts& costs, Index slice_work) {
   const double work = static_cast<double>(units) * static_cast<double>(unit_work);
-  if (units <= 1 || threads == 1 || work <= 0 || work < costs.parallel_from) return {.threads = 1};
-  return {.smallest = std::max<Index>(1, costs.slice_from / unit_work),
+  if (units <= 1 || threads == 1 || work <= 0 || work < parallel_from(costs, slice_work)) return {.threads = 1};
+  return {.smallest = std::max<Index>(1, (costs.slice_from + static_cast<Index>(beside(slice_work))) / unit_work),
           .threads = static_cast<int>(std::clamp(work / costs.worker_from, 2.0, static_cast<double>(threads))),
           .worth_waking = work >= costs.wake_from};
 }
@@ -57,7 +61,7 @@ ThreadExecutor::ThreadExecutor(int threads, const ThreadCosts& costs) : threads_
 
 void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* sizes) const {
   const Index units = value_of(stage.units, sizes, 1);
-  Sharing sharing = sharing_of(units, work_of_unit(stage, sizes), threads_, costs_);
+  Sharing sharing = sharing_of(units, work_of_unit(stage, sizes), threads_, costs_, stage.slice_work);
   if (sharing.threads == 1) return run_slice(stage, slots, sizes, 0, units);
   sharing.multiple = stage.together;
   std::call_once(started_, [&] { pool_ = shared_pool(threads_); });
@@ -65,7 +69,7 @@ void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* si
 }
 
 bool ThreadExecutor::only_calls(const Stage& stage, const Index* sizes) const {
-  return !needs_scratch(stage, sizes) && sharing_of(value_of(stage.units, sizes, 1), work_of_unit(stage, sizes), threads_, costs_).threads == 1;
+  return !needs_scratch(stage, sizes) && sharing_of(value_of(stage.units, sizes, 1), work_of_unit(stage, sizes), threads_, costs_, stage.slice_work).threads == 1;
 }
 
 std::shared_ptr<Executor> make_executor(int threads, const ThreadCosts& costs) {

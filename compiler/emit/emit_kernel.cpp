@@ -197,6 +197,17 @@ int KernelEmitter::run_weight(const Loop& loop) const {
   return !bytes ? loop.weight : bytes->in_registers ? lookups_in_registers : lookups_in_memory;
 }
 
+// Picoseconds in which tables of functions of bytes are made, once in each slice. Images of 256 x 256 and 512 x 512 pixels 3.5 and 9.3 -> 2.6 and 7.5 us on
+// two threads, 3.3 and 14 on one (Zen 5).
+Index KernelEmitter::work_of_tables(const Loop& loop) const {
+  Index work = 0;
+  if (const auto bytes = loop.mark == Mark::lanes ? byte_function(loop) : std::nullopt)
+    work += bytes->tables * table_entries * loop.weight * element_picoseconds(machine_, true);
+  for (const Item& item : loop.body)
+    if (auto* inner = std::get_if<Loop>(&item)) work += work_of_tables(*inner);
+  return work;
+}
+
 void KernelEmitter::emit_run() {
   StagePlan stage;
   stage.symbol = "weft_" + program_.name;
@@ -211,6 +222,7 @@ void KernelEmitter::emit_run() {
     finish_streams();
     stage.units = plan_.sizes.add(program_.units());
     stage.work = plan_.sizes.add(floor_div(work_of_unit(program_, machine_, [&](const Loop& loop) { return run_weight(loop); }), 1000), 1);
+    stage.slice_work = work_of_tables(program_.root) / 1000;
     stage.elements = program_.axis(program_.root.var.axis).extent;
     stage.unit = program_.unit;
   }

@@ -26,6 +26,7 @@ class KernelEmitter : private Accesses {
   void end_function();
   void emit_run();
   int run_weight(const Loop& loop) const;
+  Index work_of_tables(const Loop& loop) const;
   Index emit_units(const Loop& root);
   void emit_item(const Item& item);
   void emit_serial(const Loop& loop);

@@ -54,6 +54,7 @@ struct StagePlan {
   std::string name;
   int units = -1, work = -1, scratch = -1;
   Index together = 1;                   // units
+  Index slice_work = 0;                 // nanoseconds, once for units that run in turn
   Extent elements = 0;                  // of the outermost loop
   Index unit = 1;                       // how many of them
   std::vector<LoopCode> loops;          // in order

@@ -191,10 +191,10 @@ class Report {
     if (stage.units < 0) return "one: a single unit";
     const Index units = size_at(stage.units), work = size_at(stage.work);
     const ThreadCosts costs = thread_costs(variant_.code_options.machine);
-    const Sharing sharing = sharing_of(units, work, threads_, costs);
+    const Sharing sharing = sharing_of(units, work, threads_, costs, stage.slice_work);
     const std::string estimate = concat(digits(static_cast<double>(units) * static_cast<double>(work) / 1e3), " us in ", units, units == 1 ? " unit" : " units");
     if (sharing.threads > 1) return concat("up to ", sharing.threads, ": ", estimate, sharing.worth_waking ? "" : concat(", those who sleep are woken where calls follow each other, or from ", digits(costs.wake_from / 1e3), " us on"));
-    return concat("one: ", estimate, threads_ == 1 ? ", and there is one" : units > 1 ? concat(", others help from ", digits(costs.parallel_from / 1e3), " us on") : "");
+    return concat("one: ", estimate, threads_ == 1 ? ", and there is one" : units > 1 ? concat(", others help from ", digits(parallel_from(costs, stage.slice_work) / 1e3), " us on") : "");
   }
 
   // ---- between nests

@@ -117,7 +117,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   variant->kernel.name = graph.name;
   for (const StagePlan& stage : plan.stages) {
     const StageFn run = stage.merge ? nullptr : reinterpret_cast<StageFn>(machine_code->address(stage.symbol));
-    variant->kernel.stages.push_back({run, stage.units, stage.work, stage.scratch, stage.name, stage.together, stage.merge, nullptr});
+    variant->kernel.stages.push_back({run, stage.units, stage.work, stage.scratch, stage.name, stage.together, stage.merge, nullptr, stage.slice_work});
   }
   variant->kernel.code = std::move(machine_code);
   plan.programs = std::move(programs);

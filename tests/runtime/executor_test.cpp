@@ -132,6 +132,17 @@ TEST_CASE("work of no estimate stays with the caller, whatever the costs") {
   CHECK(sharing.smallest == 1);
 }
 
+TEST_CASE("what each slice makes first is a fifth of its work at most") {
+  const ThreadCosts costs{.parallel_from = 4000, .worker_from = 2000, .slice_from = 1500, .wake_from = 1e9};
+  CHECK(parallel_from(costs, 0) == 4000);
+  CHECK(parallel_from(costs, 1000) == 8000);
+  CHECK(sharing_of(79, 100, 2, costs, 1000).threads == 1);
+  const Sharing with = sharing_of(80, 100, 2, costs, 1000), without = sharing_of(80, 100, 2, costs);
+  CHECK(with.threads == 2);
+  CHECK(with.smallest == 55);
+  CHECK(without.smallest == 15);
+}
+
 TEST_CASE("code of a stage is never called for no units, neither by executors nor by who calls run_units") {
   for (int threads : {1, 2}) CHECK(run_counting(*make_executor(threads), 0, 100000, 64, counting_stage()).slices == 0);
   std::atomic<int> runs[4] = {}, slices{0};

@@ -45,8 +45,11 @@ struct ThreadCosts {
   double wake_from = 60e3;      // total work that wakes those who sleep, however long ago the last loop was
 };
 
-// How these threads share so many units of so many nanoseconds each. One thread: the caller alone.
-Sharing sharing_of(Index units, Index unit_work, int threads, const ThreadCosts& costs);
+// Work below which the caller is alone, where each slice takes so many nanoseconds for what it makes first: a fifth of its work at most.
+double parallel_from(const ThreadCosts& costs, Index slice_work);
+
+// How these threads share so many units of so many nanoseconds each, where each slice takes so many more. One thread: the caller alone.
+Sharing sharing_of(Index units, Index unit_work, int threads, const ThreadCosts& costs, Index slice_work = 0);
 
 class SerialExecutor final : public Executor {
  public:

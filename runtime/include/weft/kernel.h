@@ -44,6 +44,7 @@ struct Stage {
   Index together = 1;      // units that the code works on together: a slice that begins amid them is slower
   std::shared_ptr<const Merge> merge;      // of what the stage before left
   std::shared_ptr<const Slide> slide;      // stages in one
+  Index slice_work = 0;    // nanoseconds that each slice takes beside its units, for what it makes first
 };
 
 // Units [begin, end) of the stage, on this thread; an empty range does nothing, which code of stages relies on. What executors call.

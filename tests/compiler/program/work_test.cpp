@@ -20,12 +20,11 @@ std::vector<std::string> bodies_of(const Function& f) {
   return bodies;
 }
 
-// Microseconds of all nests on one thread, as the report says.
-double estimate_of(const Function& f) {
+// Microseconds of all nests on one thread, as the report says, or others that it says after `before`.
+double estimate_of(const Function& f, const std::string& before = "threads  one: ") {
   double all = 0;
   std::istringstream lines(f.report());
   for (std::string line; std::getline(lines, line);) {
-    const std::string before = "threads  one: ";
     const auto at = line.find(before);
     if (at == std::string::npos) continue;
     std::istringstream text(line.substr(at + before.size()));
@@ -111,4 +110,18 @@ TEST_CASE("an estimate of functions of bytes is of lookups, and operands that re
   const Function of_floats = compile({result}, {floats, gain}, {.threads = 1});
   of_floats({uneven(f32, {64, 64, 3}), gains});
   CHECK(estimate_of(of_floats) > 4 * estimate_of(by_tables));
+}
+
+TEST_CASE("others help with functions of bytes from where the tables of a slice are little of it") {
+  Graph g;
+  const Expr image = g.input("image", u8, {"h", "w"}), floats = g.input("floats", f32, {"h", "w"});
+  const auto helps_from = [](const Expr& result, const Expr& input, const Array& array) {
+    const Function f = compile({result}, {input}, {.threads = 2});
+    f({array});
+    return estimate_of(f, "others help from ");
+  };
+  const double of_floats = helps_from(floats + 1.0f, floats, uneven(f32, {64, 64}));
+  CHECK(of_floats == 4);
+  CHECK(helps_from(cast(floor(pow(cast(image, f32) / 255.0f, 2.2f) * 255.0f), u8), image, Array(u8, {64, 64})) > of_floats + 0.5);
+  CHECK(helps_from(image + image, image, Array(u8, {64, 64})) == of_floats);
 }
