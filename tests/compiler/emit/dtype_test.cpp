@@ -180,3 +180,31 @@ TEST_CASE("a bool in memory is the byte 0 or 1") {
   for (const Array& array : out)
     for (Index k = 0; k < array.size(); ++k) CHECK(static_cast<const std::uint8_t*>(static_cast<const void*>(array.View::data()))[k] <= 1);
 }
+
+// About the limits of an integer dtype, on both sides of each, and what is no number.
+Array about_limits(DType from, DType to) {
+  std::vector<double> values = {0.0, -0.0, 0.5, -0.5, 0.99, -0.99, 1, -1, std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), 1e4, -1e4, 1e30, -1e30};
+  for (const int digits : {static_cast<int>(8 * size_of(to)), static_cast<int>(8 * size_of(to)) - 1})
+    for (const double beside : {0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 129.0})
+      for (const double sign : {1.0, -1.0}) values.insert(values.end(), {sign * (std::ldexp(1.0, digits) + beside), sign * (std::ldexp(1.0, digits) - beside)});
+  Array array = Array::empty(from, {static_cast<Index>(values.size())});
+  for (std::size_t k = 0; k < values.size(); ++k) Scalar::of(from, values[k]).store(element_address(array, {static_cast<Index>(k)}));
+  return array;
+}
+
+TEST_CASE("casts from floats to integers truncate, saturate and take NaN to 0, in registers of every width and one by one") {
+  for (const DType from : {f16, bf16, f32, f64})
+    for (const DType to : {DType::i8, DType::i16, DType::i32, DType::i64, DType::u8, DType::u16, DType::u32, DType::u64})
+      for (const int lanes : {0, 4, 8, 16}) {
+        CAPTURE(std::string(to_text(from)));
+        CAPTURE(std::string(to_text(to)));
+        CAPTURE(lanes);
+        Graph g;
+        const Expr x = g.input("x", from, {"n"}), one = g.input("one", from, {});
+        const Function f = compile({cast(x, to), cast(one, to)}, {x, one}, {.threads = 1, .lanes = lanes, .verify = true});
+        const Array values = about_limits(from, to);
+        check_call(f, {values, uniform(from, {})});
+        if (lanes != 0) continue;
+        for (Index k = 0; k < values.size(); ++k) check_call(f, {values.slice(0, k, 1), values.slice(0, k, 1).reshape_view({})});
+      }
+}
