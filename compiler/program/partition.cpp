@@ -52,7 +52,7 @@ class Partitioner {
     std::vector<Index> bounds;
     for (const Condition& condition : conditions)
       for (const Bound& bound : {condition.begin, condition.end})
-        if (const Index at = now(bound); at > near && extent - at > near) bounds.push_back(at);
+        if (const Index at = now(bound); at >= near && extent - at >= near) bounds.push_back(at);
     std::sort(bounds.begin(), bounds.end());
     bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
     return bounds;

@@ -140,3 +140,17 @@ TEST_CASE("results past the caches") {
   const Function f = compile({concat({x + y, x * y}, 1), roll(x, 1, 0)}, {x, y}, options);
   for (const Dims& shape : {Dims{20, 512}, Dims{5, 203}, Dims{1, 4000}}) same_bits(f, {uniform(f32, shape, 1), uniform(f32, shape, 2)});
 }
+
+TEST_CASE("halves of 32 elements are parts, and loads of windows are where they are read") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"t", "h", 64}), c = g.input("c", f32, {"t", 32}), s = g.input("s", f32, {"t", 32});
+  const Expr a = x.slice({Slice::all, Slice::all, Slice{0, 32}}), b = x.slice({Slice::all, Slice::all, Slice{32, 64}}), cosine = expand_dims(c, 1), sine = expand_dims(s, 1);
+  const Function f = compile({concat({a * cosine - b * sine, b * cosine + a * sine}, 2)}, {x, c, s}, checked());
+  for (const auto& [t, h] : {std::pair<Index, Index>{9, 8}, {1, 1}, {3, 0}, {40, 3}}) same_bits(f, {uniform(f32, {t, h, 64}, 1), uniform(f32, {t, 32}, 2), uniform(f32, {t, 32}, 3)});
+  const std::string program = f.program();
+  std::size_t loops = 0;
+  for (std::size_t at = 0; (at = program.find("serial j in h", at)) != std::string::npos; ++at) ++loops;
+  CHECK(loops == 1);
+  CHECK(program.find("whole vectors to 32 {") != std::string::npos);
+  CHECK(program.find("whole vectors from 32 {") != std::string::npos);
+}
