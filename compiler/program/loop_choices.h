@@ -128,6 +128,7 @@ class LoopChoices {
 
  private:
   int lies_across(int buffer, const std::vector<Subscript>& at, int outer, int lanes) const;
+  int vectors_of_rows(const Loop& loop) const;
   int latency_steps(const Loop& loop) const;
   std::size_t widest_of(const Loop& loop) const;
   int registers_of(std::size_t element_bytes) const { return static_cast<int>((lane_count * element_bytes + register_bytes() - 1) / register_bytes()); }

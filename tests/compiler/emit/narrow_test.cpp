@@ -1,5 +1,6 @@
 // Elements of one or two bytes, and conditions: several vector steps in one register. The interpreter's bits, whatever the extents.
 #include "bits.h"
+#include "code/features.h"
 #include "layouts.h"
 
 using namespace weft;
@@ -74,4 +75,25 @@ TEST_CASE("stencils over bytes, rows and columns") {
     for (int j = 0; j < 3; ++j) most = maximum(most, at(i, j)), sum = sum + at(i, j);
   const Function f = compile({most, where(sum == 3, most, sum)}, {x}, {.threads = 2, .verify = true});
   for (const Dims& d : {Dims{40, 200}, Dims{3, 3}, Dims{17, 66}, Dims{5, 131}}) same_bits(f, {uneven(u8, d)});
+}
+
+TEST_CASE("rows whose whole vectors are no multiple of four fill registers too; shorter ones do not") {
+  for (const Index m : {1022, 1008, 80, 63, 48, 33, 20}) {
+    CAPTURE(m);
+    Graph g;
+    const Expr x = g.input("x", u8, {40, m + 2}), least = minimum(minimum(x.slice({{}, {0, m}}), x.slice({{}, {1, m + 1}})), x.slice({{}, {2, m + 2}}));
+    const Function f = compile({least}, {x}, {.threads = 1, .verify = true});
+    same_bits(f, {uneven(u8, {40, m + 2})});
+    if (has_feature(host_features(), "+avx512bw")) CHECK(has_wide_vectors(f, "64 x i8>") == (m >= 64));
+  }
+}
+
+TEST_CASE("what is picked from rows of nine elements is so one vector at a time, of four several side by side") {
+  for (const Index few : {4, 9}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", few});
+    const Function f = compile({x.slice({{}, 0}) * x.slice({{}, few - 1}) + x.slice({{}, 1})}, {x}, {.threads = 1, .verify = true});
+    same_bits(f, {uniform(f32, {5000, few})});
+    if (has_feature(host_features(), "+avx512bw")) CHECK((f.report().find("vectors side by side") != std::string::npos) == (few == 4));
+  }
 }
