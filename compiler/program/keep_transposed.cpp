@@ -15,8 +15,8 @@ struct Use {
   std::size_t item;                             // of the loop's body
   std::size_t within;                           // the item of the root that the loop is in
   bool is_whole;                                // visits every element of each unit: its index is the axes of the loops
-  bool repeats;                                 // for each element of other loops around it
-  bool along_rows;                              // in whole vectors, as it lies (along_rows.cpp)
+  double repeats;                               // for each element of other loops around it; 1: of none
+  bool along_rows, folds_rows;                  // in whole vectors, as it lies (along_rows.cpp); and folds over these rows
 };
 
 class Keeper {
@@ -28,16 +28,18 @@ class Keeper {
     Loop& root = program_.root;
     if (root.mark != Mark::units || root.var.part != Part::tile || program_.block > 0) return;
     for (std::size_t k = 0; k < root.body.size(); ++k) {
-      if (auto* loop = std::get_if<Loop>(&root.body[k])) find(*loop, {}, k, false);
+      if (auto* loop = std::get_if<Loop>(&root.body[k])) find(*loop, {}, k, false, false);
       else note_written(root.body[k]);
     }
     for (auto& [buffer, uses] : uses_) {
       const Use& first = uses.front();
-      std::erase_if(uses, [&](const Use& use) { return &use != &first && (use.within <= first.within || !same_dimension(first, use)); });
+      // Transposed often: those that take whole rows as they lie transpose nothing, or what they fold.
+      const auto is_often = [](const Use& use) { return use.repeats >= repeats_worth_preparing && (!use.along_rows || use.folds_rows); };
+      const bool are_often = std::any_of(uses.begin(), uses.end(), is_often);
+      std::erase_if(uses, [&](const Use& use) { return &use != &first && ((use.within == first.within && !is_often(use)) || !same_dimension(first, use)); });
       if (!first.is_whole || written_.contains(buffer) || bytes_of_row(load_of(first)) > machine_.second_level_bytes / 4) continue;
-      // Those that take whole rows as they lie transpose nothing.
-      if (!first.repeats && std::any_of(uses.begin() + 1, uses.end(), [](const Use& use) { return !use.along_rows; })) keep(uses);
-      if (first.repeats && elements_of_row(load_of(first)) >= worth_preparing) prepare(uses);
+      if (first.repeats == 1 && std::any_of(uses.begin() + 1, uses.end(), [](const Use& use) { return !use.along_rows; })) keep(uses);
+      if (first.repeats > 1 && (elements_of_row(load_of(first)) >= worth_preparing || are_often)) prepare(uses);
     }
     for (auto before = prepared_.rbegin(); before != prepared_.rend(); ++before)
       root.body.insert(root.body.begin() + static_cast<std::ptrdiff_t>(before->first), std::move(before->second));
@@ -51,7 +53,7 @@ class Keeper {
     if (auto* others = std::get_if<Others>(&item)) written_.insert(others->to);
   }
 
-  void find(Loop& loop, std::vector<int> path, std::size_t within, bool along_rows) {
+  void find(Loop& loop, std::vector<int> path, std::size_t within, bool along_rows, bool folds_rows) {
     if (loop.mark == Mark::lanes && loop.var.axis == root_axis_) {
       for (std::size_t k = 0; k < loop.body.size(); ++k) {
         note_written(loop.body[k]);
@@ -59,8 +61,13 @@ class Keeper {
         auto* load = std::get_if<Load>(&loop.body[k]);
         if (!load || !is_across) continue;
         std::vector<int> own = path;
-        std::erase_if(own, [&](int axis) { return std::none_of(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis == axis; }); });
-        uses_[load->buffer].push_back({&loop, k, within, is_whole(*load, own), own.size() < path.size(), along_rows});
+        double repeats = 1;
+        std::erase_if(own, [&](int axis) {
+          if (std::any_of(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis == axis; })) return false;
+          repeats *= static_cast<double>(std::max<Index>(2, program_.axis(axis).hint));
+          return true;
+        });
+        uses_[load->buffer].push_back({&loop, k, within, is_whole(*load, own), repeats, along_rows, folds_rows});
       }
       return;
     }
@@ -68,7 +75,7 @@ class Keeper {
     const LoopChoices::Outer outer = choices_.outer_of(loop);
     along_rows = choices_.together(loop, outer) == LoopChoices::Together::thin && choices_.runs_along_rows(loop, outer);
     for (Item& item : loop.body) {
-      if (auto* inner = std::get_if<Loop>(&item)) find(*inner, path, within, along_rows);
+      if (auto* inner = std::get_if<Loop>(&item)) find(*inner, path, within, along_rows, outer.folds_outer);
       else note_written(item);
     }
   }

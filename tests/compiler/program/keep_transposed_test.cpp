@@ -124,3 +124,20 @@ TEST_CASE("what an outer loop would read again for each of its elements is trans
     for (const Index n : {4096, 33}) same_bits(more, {counted(f32, {n, 6}), counted(f32, {5, 6})});
   }
 }
+
+TEST_CASE("rows of a few elements that loops read again for many others are transposed before these, all of them at once") {
+  for (const Index few : {2, 3, 4}) {
+    CAPTURE(few);
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", few}), y = g.input("y", f32, {"m", few}), w = g.input("w", f32, {"n"});
+    const Expr apart = expand_dims(x, 1) - expand_dims(y, 0), squares = sum(square(apart), 2);
+    const Function nearest = check_bits({min(squares, 1), argmin(squares, 1)}, {x, y}, {counted(f32, {300, few}), counted(f32, {170, few})});
+    CHECK(occurrences(nearest.program(), "= load %x[i,") == 1);
+    for (const auto& [n, m] : {std::pair<Index, Index>{1, 1}, {64, 3}, {65, 17}, {7, 0}})
+      if (m > 0) same_bits(nearest, {counted(f32, {n, few}), counted(f32, {m, few})});
+    const Expr between = expand_dims(x, 0) - expand_dims(x, 1), r2 = sum(square(between), 2) + 1e-3f;
+    const Function forces = check_bits({sum(between * expand_dims(w / (r2 * sqrt(r2)), 2), 1)}, {x, w}, {counted(f32, {200, few}), counted(f32, {200})});
+    CHECK(occurrences(forces.program(), "= load %x[i,") == 1);
+    same_bits(forces, {counted(f32, {33, few}), counted(f32, {33})});
+  }
+}

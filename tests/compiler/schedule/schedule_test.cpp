@@ -282,3 +282,33 @@ TEST_CASE("thousands of nests are scheduled in about linear time, also where all
     check_grows_linearly([&] { schedule(small, 300); }, [&] { schedule(large, 3000); });
   }
 }
+
+TEST_CASE("folds over a few elements go right outside the vectors, where others of the nest are over more; what they keep is a row") {
+  Graph g;
+  const Expr x = g.input("x", f32, {3, "n"}), y = g.input("y", f32, {3, "m"});
+  const Expr squares = sum(square(expand_dims(x, 2) - expand_dims(y, 1)), 0);
+  const Function f = compile({argmin(squares, 1)}, {x, y}, checked());
+  for (const auto& [n, m] : {std::pair<Index, Index>{500, 400}, {1, 1}, {64, 3}, {70, 65}}) {
+    const std::vector<Array> inputs = {uniform(f32, {3, n}, 1), uniform(f32, {3, m}, 2)};
+    check_call(f, inputs);
+    if (n != 500) continue;
+    CHECK(f.bind(inputs, f(inputs)).scratch_bytes() < 1 << 18);
+    const std::string program = f.program();
+    CHECK(program.find("serial j in m") < program.find("serial k in 3"));
+  }
+}
+
+TEST_CASE("sums of numbers beside sums of rows, and their long functions, run as vectors in loops of their own") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"b", "k", "d"}), w = g.input("w", f32, {"b", "k"});
+  const Expr weights = exp(w), all = expand_dims(sum(weights, 1), 1), means = sum(x * expand_dims(weights, 2), 1) / all;
+  const Function f = compile({means, sum(square(x - expand_dims(means, 1)) * expand_dims(weights, 2), 1) / all}, {x, w}, checked());
+  for (const auto& [b, k, d] : std::vector<std::array<Index, 3>>{{4, 200, 100}, {1, 1, 1}, {3, 17, 33}, {2, 1500, 7}, {5, 3, 64}})
+    same_bits(f, {uniform(f32, {b, k, d}, 1), uniform(f32, {b, k}, 2)});
+  const Function h = compile({means}, {x, w}, checked());
+  same_bits(h, {uniform(f32, {4, 200, 100}, 1), uniform(f32, {4, 200}, 2)});
+  CHECK(h.program().find("lanes k in k, folds") != std::string::npos);
+  const Expr rows = g.input("rows", f32, {"k", "d"}), each = g.input("each", f32, {"k"});
+  const Function root = compile({sum(rows * expand_dims(each, 1), 0) / sum(each, 0)}, {rows, each}, checked());
+  for (const auto& [k, d] : {std::pair<Index, Index>{3000, 64}, {1, 1}, {1025, 40}, {17, 300}}) same_bits(root, {uniform(f32, {k, d}, 1), uniform(f32, {k}, 2)});
+}
