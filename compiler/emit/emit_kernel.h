@@ -76,7 +76,9 @@ class KernelEmitter : private Accesses {
   int steps_in_register(const Loop& loop, int steps) const;
   void emit_narrow_items(const Loop& loop, Value* index, int steps, int together);
   bool moves_plainly() const;
-  std::map<int, Value*> emit_wide_items(const Loop& loop, Value* index, int first, int lanes);
+  bool masks_registers(const Loop& loop, int steps) const;
+  void emit_narrow_range(const Loop& loop, Range range, int steps);
+  std::map<int, Value*> emit_wide_items(const Loop& loop, Value* index, int first, int lanes, Value* mask = nullptr);
 
   // emit_search.cpp
   bool searches(const Loop& loop) const;

@@ -260,6 +260,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
   Value* rest = range.begin;
   const bool exact = !bytes && (!runs_in_leaves(loop) || fold_leaf % stride == 0) && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
+  if (!bytes && !exact && masks_registers(loop, steps)) return emit_narrow_range(loop, range, steps);
   if (!bytes && !exact && ends_apart(loop)) return emit_end_apart(loop, range, steps);
   if (!bytes && !exact && shares_body(loop)) return emit_shared_body(loop, range, steps);
   if (auto rows = bytes || exact ? std::nullopt : shared_rows(loop)) return emit_shared_rows(loop, range, std::move(*rows));

@@ -85,10 +85,10 @@ void VectorMemory::move_part(Value* to, Value* from, DType dtype, Value* mask, b
   move_elements(b_.CreateGEP(element, to, first), b_.CreateGEP(element, from, first), dtype, count);
 }
 
-// The lanes of a known mask.
-static std::vector<int> lanes_of(const llvm::Constant& mask) {
+std::vector<int> lanes_of(const llvm::Constant& mask) {
   std::vector<int> set;
-  for (int lane = 0; lane < lane_count; ++lane)
+  const auto lanes = static_cast<int>(llvm::cast<llvm::FixedVectorType>(mask.getType())->getNumElements());
+  for (int lane = 0; lane < lanes; ++lane)
     if (mask.getAggregateElement(static_cast<unsigned>(lane))->isOneValue()) set.push_back(lane);
   return set;
 }

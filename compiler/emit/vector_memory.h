@@ -10,6 +10,8 @@
 
 namespace weft {
 
+std::vector<int> lanes_of(const llvm::Constant& mask);           // that a known mask has
+
 class VectorMemory : protected CodeBuilder {
  protected:
   VectorMemory(llvm::Module& module, const std::string& features) : CodeBuilder(module), target_features_(features) {}

@@ -1,6 +1,7 @@
 // Elements of one or two bytes, and conditions: several vector steps in one register. The interpreter's bits, whatever the extents.
 #include "bits.h"
 #include "code/features.h"
+#include "guarded.h"
 #include "layouts.h"
 
 using namespace weft;
@@ -78,7 +79,7 @@ TEST_CASE("stencils over bytes, rows and columns") {
 }
 
 TEST_CASE("rows whose whole vectors are no multiple of four fill registers too; shorter ones do not") {
-  for (const Index m : {1022, 1008, 80, 63, 48, 33, 20}) {
+  for (const Index m : {1025, 1022, 1008, 129, 80, 65, 63, 48, 33, 20}) {
     CAPTURE(m);
     Graph g;
     const Expr x = g.input("x", u8, {40, m + 2}), least = minimum(minimum(x.slice({{}, {0, m}}), x.slice({{}, {1, m + 1}})), x.slice({{}, {2, m + 2}}));
@@ -97,3 +98,24 @@ TEST_CASE("what is picked from rows of nine elements is so one vector at a time,
     if (has_feature(host_features(), "+avx512bw")) CHECK((f.report().find("vectors side by side") != std::string::npos) == (few == 4));
   }
 }
+
+#if defined(__linux__)
+TEST_CASE("what is left of a register reads and writes no byte beside its own") {
+  for (const DType dtype : {u8, i16})
+    for (const Index m : {1, 15, 33, 63, 65, 100, 127, 129})
+      for (const bool is_known : {false, true}) {
+        CAPTURE(m);
+        Graph g;
+        const Shape shape = {is_known ? Extent(m) : Extent("n")};
+        const Expr x = g.input("x", dtype, shape), y = g.input("y", dtype, shape);
+        const Function f = compile({maximum(x, y) - minimum(x, y)}, {x, y}, {.threads = 1, .verify = true});
+        for (const bool at_end : {false, true}) {
+          const std::vector<Array> inputs = {guarded(uneven(dtype, {m}), at_end), guarded(near_one(dtype, {m}), at_end)};
+          const Array result = guarded(uneven(dtype, {m}), at_end);
+          f.run(inputs, {result});
+          CHECK(difference(result, f(inputs)[0]) == "");
+          same_bits(f, inputs);
+        }
+      }
+}
+#endif
