@@ -90,6 +90,12 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
     case Together::squares: return emit_rolled_tiles(loop, outer, range);
     case Together::rows: emit_rows(loop, range, rows_at_once(outer)); return range.end;
     case Together::registers: emit_register_blocks(loop, range); return range.end;
+    case Together::shared: {
+      const int elements = sharing(loop, outer);
+      Value* rest = end_of_whole(loop.var.axis, range, elements);
+      for_range(range.begin, rest, elements, "sharing", [&](Value* first) { emit_together(loop, first, elements, 1); });
+      return rest;
+    }
     case Together::jam: return emit_jam(loop, range, jammed(loop, outer, machine_.first_level_ways));
     default: return range.begin;
   }
@@ -111,7 +117,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
     Value* rest = emit_several(loop, outer, how, part);
     if (rest == part.end) return;
     const bool some = rest == part.begin && has_some(loop.var.axis);
-    as_copies({.left_over = how == Together::jam}, [&] {
+    as_copies({.left_over = how == Together::jam || how == Together::shared}, [&] {
       for_range(rest, part.end, 1, "serial", [&](Value* index) {
         axis_index_[axis] = index;
         emit_items(loop);

@@ -28,7 +28,8 @@ class LoopChoices {
     rows,                                       // copies of the body, each with accumulators of its own
     columns,                                    // all of them down one step of the vector loop after the other, folded in registers
     registers,                                  // rows of sums, some rows and vectors at a time in registers
-    jam                                         // elements of one slot of a fold
+    jam,                                        // elements of one slot of a fold
+    shared                                      // neighbours, for what all of them read
   };
   struct Outer {                                // what decides that
     std::vector<const Loop*> loops;             // the vector loops of the body; none: its elements cannot run side by side
@@ -88,6 +89,7 @@ class LoopChoices {
   bool stages_operands(const Loop& loop, const Outer& outer, double first_level_ways) const;
   int rows_at_once(const Outer& outer) const;
   int jammed(const Loop& loop, const Outer& outer, double first_level_ways = 8) const;       // elements of one slot
+  int sharing(const Loop& loop, const Outer& outer) const;   // elements whose bodies load the same vectors; 1: each by itself
   int columns_at_once(const Outer& outer) const;   // vectors
   // along_rows.cpp: loops over the few elements of rows
   Index distance_of_rows(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;

@@ -1,6 +1,7 @@
 // Column folds work on several rows together; heights and widths about the sizes where that begins and ends, against the interpreter.
 
 #include "bits.h"
+#include "code/features.h"
 
 using namespace weft;
 
@@ -138,5 +139,44 @@ TEST_CASE("what copies leave of a loop is single vectors, and so is the copy of 
     CHECK(times(rest.substr(0, rest.find("\ndeclare")), "@llvm.fma") == 1);
     CHECK(times(rest.substr(0, rest.find("\ndeclare")), "store <16 x float>") == 2);
     CHECK(f.report().find("4 vectors side by side, 4 elements of j together") != std::string::npos);
+  }
+}
+
+TEST_CASE("neighbours share the operands that all of them read, if these are several vectors") {
+  for (const DType dtype : {f32, f64})
+    for (const Index channels : {16, 32, 24}) {
+      CAPTURE(dtype);
+      CAPTURE(channels);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"b", "h", "w", channels}), filter = g.input("filter", dtype, {3, 3, channels});
+      Expr sum;
+      for (Index i = 0; i < 3; ++i)
+        for (Index j = 0; j < 3; ++j) {
+          const auto part = [](Index k) { return Slice{k, k == 2 ? std::optional<Index>() : std::optional<Index>(k - 2)}; };
+          const Expr term = x.slice({Slice::all, part(i), part(j)}) * filter.slice({i, j});
+          sum = i + j == 0 ? term : sum + term;
+        }
+      const Function f = compile({sum}, {x, filter}, {.threads = 2, .verify = true});
+      for (const auto& [h, w] : {std::pair<Index, Index>{20, 40}, {3, 3}, {4, 9}, {5, 13}, {9, 22}})
+        same_bits(f, {uniform(dtype, {2, h, w, channels}, 1), uniform(dtype, {3, 3, channels}, 2)});
+      same_bits(f, {uniform(dtype, {2, 20, 40, channels}, 1), uniform(dtype, {3, 3, channels}, 2)});
+      if (has_feature(host_features(), "+avx512f") && dtype == f32) CHECK((f.report().find(" elements of k together") != std::string::npos) == (channels % 16 == 0));
+    }
+  Graph g;
+  const Expr x = g.input("x", f32, {"a", "n", 64});
+  std::vector<Expr> rows, inputs = {x};
+  Expr result = x;
+  for (const char* name : {"p", "q", "r", "s", "t"}) {
+    inputs.push_back(g.input(name, f32, {64}));
+    result = result * inputs.back() + 1.0f;
+  }
+  const Function f = compile({result}, inputs, {.threads = 1, .verify = true});
+  for (const Index n : {30, 3, 1, 0}) {
+    std::vector<Array> arrays = {uniform(f32, {2, n, 64}, 1)};
+    for (std::uint64_t k = 2; k < 7; ++k) arrays.push_back(uniform(f32, {64}, k));
+    same_bits(f, arrays);
+    const Array expected = f(arrays)[0];
+    f.run(arrays, {arrays[0]});                  // the result lies upon an operand
+    CHECK(difference(arrays[0], expected) == "");
   }
 }
