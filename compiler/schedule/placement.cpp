@@ -35,6 +35,12 @@ bool runs_as_often(const Placement& p, int a, int b) {
   return a == b;
 }
 
+bool runs_backwards(const Placement& p, int loop) {
+  for (; loop >= 0; loop = p.loops[static_cast<std::size_t>(loop)].parent)
+    if (p.loops[static_cast<std::size_t>(loop)].level->backwards) return true;
+  return false;
+}
+
 // The loop in which the result of a node exists: its home, or for a fold the loop around the outermost folded one.
 int loop_of_result(const Graph& graph, const Nest& nest, const Placement& p, int place) {
   const Placed& placed = nest.nodes[static_cast<std::size_t>(place)];
@@ -99,8 +105,9 @@ Placement place_values(const Graph& graph, const Schedule& schedule, const Nest&
       same_path &= runs_as_often(p, loop, home);
     }
     const bool moves_there = (same_path && (moves || cost[k] <= cheap_value)) || is_made_by_readers(nest, nest.nodes[k]);
-    // Loads of windows run where they are read, like ops: halves of rows that rotate each other took .21 ns an element by way of rows, .15 so (Zen 5).
-    const bool reads_memory = node.kind == Kind::update && !p.place_of.contains(graph.operand(id, 0));
+    // Loads of windows run where they are read, like ops: halves of rows that rotate each other took .21 ns an element by way of rows, .15 so (Zen 5). They run
+    // forwards.
+    const bool reads_memory = node.kind == Kind::update && !p.place_of.contains(graph.operand(id, 0)) && std::none_of(demand[k].begin(), demand[k].end(), [&](int loop) { return runs_backwards(p, loop); });
     if (elsewhere && !fold && !across[k] && (node.kind == Kind::apply || reads_memory) && !schedule.stored[id.value] && moves_there) {
       p.computed_in[k] = demand[k];
       for (int loop : demand[k]) weight[static_cast<std::size_t>(loop)] += op_cost(node.op);

@@ -4,6 +4,7 @@
 
 #include <weft/weft.h>
 
+#include "bits.h"
 #include "error_text.h"
 #include "random_data.h"
 
@@ -154,5 +155,26 @@ TEST_CASE("a vector loop over a whole slice keeps nothing in rows of one unit") 
     Array x(f64, {5, n});
     for (Index k = 0; k < x.size(); ++k) x.data<double>()[k] = static_cast<double>(k % 7 - 3);
     check_equal(f({x})[0], interpret(graph, graph.outputs, graph.inputs, {x})[0]);
+  }
+}
+
+TEST_CASE("windows are not loaded in loops that run backwards, where a scan's gradient reads them") {
+  const std::string text = R"(graph g(%x: f64[n]) -> (%6, %9) {
+%0: f64[n+1,n] = update(%x[i]) at [i+1,n-1]
+%1: f64[i:n-1,j:n] = cos(%0[3*i+n,j])
+%2: f64[i:n] f = sum(j:n-1) square(%1[j,i])
+%3: f64[i:n+1,j:n] = scan(j) sum(%0[i,j])
+%4: f64[i:n] = sin(%2[i])
+%5: f64[i:n] = multiply(0.9, %4[i])
+%6: f64[] f = infimum(i:n) asin(%5[i])
+%7: f64[i:n+1,j:n] = sin(%3[i,j])
+%8: f64[i:n+1,j:n] = multiply(0.9, %7[i,j])
+%9: f64[i:n+1,j:n] f = asin(%8[i,j])
+})";
+  for (const Index n : {1, 2}) {                         // %0 is read by rows n, n+3, ..: there are none of more
+    Graph graph = parse(text);
+    const Expr x(graph, graph.inputs[0]), first(graph, graph.outputs[0]), second(graph, graph.outputs[1]);
+    const Function f = compile({first, second, grad(sum(first) + sum(second), {x})[0]}, {x}, {.threads = 1, .verify = true});
+    same_bits(f, {uniform(f64, {n}, 3)});
   }
 }
