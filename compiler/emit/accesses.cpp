@@ -32,7 +32,7 @@ void Accesses::open_accesses(const Loop& loop) {
       const Place place = program_.buffer(load->buffer).place;
       if (place != Place::index && !load->guarded) {
         accesses_[&item] = lane_access(load->buffer, load->at, axis);
-        fetch_next(*load, accesses_[&item]);
+        fetch_next(*load, accesses_[&item], copied_axis_ == program_.root.var.axis && copies_.tiled_by < 0 ? static_cast<Index>(jam_.size()) : 1);
       }
       if (load->guarded) base_of(load->buffer);
     } else if (auto* others = std::get_if<Others>(&item)) {

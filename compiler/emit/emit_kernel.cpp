@@ -90,10 +90,11 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
     case Together::squares: return emit_rolled_tiles(loop, outer, range);
     case Together::rows: emit_rows(loop, range, rows_at_once(outer)); return range.end;
     case Together::registers: emit_register_blocks(loop, range); return range.end;
+    case Together::pairs:
     case Together::shared: {
-      const int elements = sharing(loop, outer);
-      Value* rest = end_of_whole(loop.var.axis, range, elements);
-      for_range(range.begin, rest, elements, "sharing", [&](Value* first) { emit_together(loop, first, elements, 1); });
+      const int elements = how == Together::pairs ? 2 : sharing(loop, outer);
+      Value* rest = b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-elements)));
+      for_range(range.begin, rest, elements, "neighbours", [&](Value* first) { emit_together(loop, first, elements, 1); });
       return rest;
     }
     case Together::jam: return emit_jam(loop, range, jammed(loop, outer, machine_.first_level_ways));
@@ -170,18 +171,22 @@ Index KernelEmitter::emit_units(const Loop& root) {
   }
   Value* rest = begin;
   Index several = 1;
+  bool pairs = false;
   if (root.var.part == Part::element) {
     const Outer outer = outer_of(root);
     const Together how = together(root, outer);
     rest = emit_several(root, outer, how, {begin, end});
-    several = how == Together::tiles ? tile_elements(root, outer, vectors_past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;
+    pairs = how == Together::pairs;
+    several = pairs ? 2 : how == Together::tiles ? tile_elements(root, outer, vectors_past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;
   }
-  for_range(rest, end, 1, "unit", [&](Value* unit) {
-    unit_ = unit;
-    if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
-    else axis_index_[static_cast<std::size_t>(axis)] = unit;
-    emit_items(root);
-  }, rest == begin);
+  as_copies({.left_over = pairs}, [&] {
+    for_range(rest, end, 1, "unit", [&](Value* unit) {
+      unit_ = unit;
+      if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));
+      else axis_index_[static_cast<std::size_t>(axis)] = unit;
+      emit_items(root);
+    }, rest == begin);
+  });
   return several;
 }
 

@@ -217,10 +217,10 @@ void KernelEmitter::note_code(const Loop& loop, int vectors, bool tables) {
   if (!noted_.insert(&loop).second) return;
   const bool transposes = copies_.tiled_by >= 0 && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return is_across(item, loop); });
   LoopCode code{loop.var.axis, copies_.tiled_by, loop.weight, vectors, copies(), transposes, tables, copies_.down_columns, copies_.swept > 0, !stages_.empty(), copies_.rolled, &loop == copies_.taker, copies_.in_registers, 0, searches(loop)};
-  if (!jam_.empty() && code.outer < 0) code.outer = copied_axis_;
+  if (!jam_.empty() && !copies_.in_registers && copies_.tiled_by < 0) code.outer = copied_axis_;
   const auto& accesses = jam_.empty() ? accesses_ : jam_.front().accesses;
   for (const Item& item : loop.body) {
-    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.in_registers && (copies_.down_columns || (!jam_.empty() && copies_.tiled_by < 0))) code.outer = program_.fold(accumulate->fold).axis;
+    if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && copies_.down_columns) code.outer = program_.fold(accumulate->fold).axis;
     if (auto access = accesses.find(&item); access != accesses.end() && std::holds_alternative<Store>(item)) code.streams += access->second.stream || access->second.by_lines;
   }
   codes_.push_back(code);

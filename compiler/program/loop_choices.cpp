@@ -295,7 +295,25 @@ LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer
   }
   if (is_rows(loop, outer)) return Together::rows;
   if (is_columns(loop, outer)) return Together::columns;
+  if (is_pairs(loop, outer)) return Together::pairs;
   return is_jam(loop, outer) ? Together::jam : sharing(loop, outer) > 1 ? Together::shared : Together::none;
+}
+
+// Rows one by one, of which several sums are taken one after the other, of little else: each is a chain of additions, as the order of sums stays, and a
+// processor does not look ahead as far as the next row. Layer norm of 8192 rows of 1024 floats 1.42 -> 1.22 ms, on two threads .68 -> .49, of 4000 rows of
+// 1000 .20 -> .14 ns an element; one sum a row, and rows that leave the first level, gain nothing (Zen 5). Not measured with sixteen registers.
+bool LoopChoices::is_pairs(const Loop& rows, const Outer& outer) const {
+  constexpr int little = 4, several = 2;
+  constexpr Index long_row = 16 * lane_count;
+  if (registers() < 32 || rows.mark != Mark::units || rows.var.part != Part::element || program_.block > 0 || !rows.folds.empty() || program_.elements() < worth_pairs) return false;
+  if (outer.scans || outer.folds_outer || outer.folds_others || outer.across > 0) return false;
+  int sums = 0;
+  for (const Loop* lanes : outer.loops) {
+    const Index elements = program_.axis(lanes->var.axis).hint;
+    if (!lanes->parts.empty() || lanes->weight > small_body || elements < long_row || 2 * elements * static_cast<Index>(widest_of(*lanes)) > first_level_share) return false;
+    sums += lanes->weight <= little && std::any_of(lanes->folds.begin(), lanes->folds.end(), [&](int fold) { return program_.fold(fold).ordered; });
+  }
+  return sums >= several;
 }
 
 // Rows of results, as many as have room in registers beside what all of them read: filters of 3 x 3 for each channel, whose channels lie inside, .224 ->

@@ -29,7 +29,8 @@ class LoopChoices {
     columns,                                    // all of them down one step of the vector loop after the other, folded in registers
     registers,                                  // rows of sums, some rows and vectors at a time in registers
     jam,                                        // elements of one slot of a fold
-    shared                                      // neighbours, for what all of them read
+    shared,                                     // neighbours, for what all of them read
+    pairs                                       // two rows, each of which waits for its sums
   };
   struct Outer {                                // what decides that
     std::vector<const Loop*> loops;             // the vector loops of the body; none: its elements cannot run side by side
@@ -89,6 +90,7 @@ class LoopChoices {
   bool stages_operands(const Loop& loop, const Outer& outer, double first_level_ways) const;
   int rows_at_once(const Outer& outer) const;
   int jammed(const Loop& loop, const Outer& outer, double first_level_ways = 8) const;       // elements of one slot
+  bool is_pairs(const Loop& rows, const Outer& outer) const;
   int sharing(const Loop& loop, const Outer& outer) const;   // elements whose bodies load the same vectors; 1: each by itself
   int columns_at_once(const Outer& outer) const;   // vectors
   // along_rows.cpp: loops over the few elements of rows

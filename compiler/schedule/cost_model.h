@@ -12,7 +12,7 @@
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, vector_loop_code, largest_piece,
 //                                 code_per_piece, stored_in_turn, twice_emitted, long_body, worth_overlapping, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
-//                                 slots_of_a_pass, columns_stay_near, is_from_tables, looks_up_coefficients, next_to_nothing, long_run, worth_last_tile,
+//                                 slots_of_a_pass, columns_stay_near, is_from_tables, looks_up_coefficients, next_to_nothing, long_run, worth_last_tile, worth_pairs,
 //                                 lookups_in_registers, lookups_in_memory
 //   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, panels_together, packed_in_loads, rows_that_share
 //   parts of a loop               near_an_end, least_part, near_last_row, least_rows, few_parts, most_parts, small_parts
@@ -213,6 +213,7 @@ int vectors_of_distributed(int body);            // side by side in the loops of
 
 inline constexpr double next_to_nothing = 1.0 / 64;     // of a function's time: loops that take less run one vector at a time
 inline constexpr int lookups_in_registers = 3, lookups_in_memory = 32;      // of sixteen bytes in tables, in instructions
+inline constexpr double worth_pairs = 1 << 16;          // elements of a nest whose rows go two by two: it compiles in one and a half times the time
 inline constexpr double worth_last_tile = 1 << 16;      // elements of a nest: of fewer, what tiles leave over goes element by element
 inline constexpr double long_run = 3e7;                 // picoseconds in one call: loops for which four or five more milliseconds to compile soon pay
 inline constexpr int vectors_of_block = 1;       // side by side, of the four that a block of rows has: more are no faster, and dearer to compile

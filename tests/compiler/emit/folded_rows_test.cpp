@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bits.h"
+#include "code/features.h"
 
 using namespace weft;
 
@@ -146,4 +147,39 @@ TEST_CASE("the same of operands that repeat, and of rows that others hold") {
     check_bits({sum(x * w)}, {x, w}, {counted(f32, {length, 3}), counted(f32, {3})});
     check_bits({sum(expand_dims(relu(permute_dims(x, {1, 0})), 2) * permute_dims(y, {1, 0}), 1)}, {x, y}, {counted(f32, {length, 3}), counted(f32, {67, length})});
   }
+}
+
+TEST_CASE("long rows of several sums go two by two: even and odd numbers of them, any threads, results upon operands") {
+  const auto goes_two_by_two = [](const Function& f) { return f.report().find("2 elements of i together") != std::string::npos; };
+  for (const DType dtype : {f32, f64})
+    for (const int threads : {1, 2}) {
+      CAPTURE(dtype);
+      CAPTURE(threads);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "d"}), gamma = g.input("gamma", dtype, {"d"}), beta = g.input("beta", dtype, {"d"});
+      const Function f = compile({layer_norm(x, gamma, beta), var(x, 1)}, {x, gamma, beta}, {.threads = threads, .verify = true});
+      const auto inputs = [&](Index n, Index d) { return std::vector<Array>{uniform(dtype, {n, d}, 1), uniform(dtype, {d}, 2), uniform(dtype, {d}, 3)}; };
+      for (const auto& [n, d] : {std::pair<Index, Index>{301, 901}, {1, 901}, {2, 901}, {3, 256}, {300, 1000}, {5, 3}, {0, 7}, {7, 2100}}) {
+        CAPTURE(n);
+        CAPTURE(d);
+        same_bits(f, inputs(n, d));
+        if (n == 301) CHECK(goes_two_by_two(f) == has_feature(host_features(), "+avx512f"));
+      }
+      const std::vector<Array> arrays = inputs(301, 901), expected = f(arrays);
+      f.run(arrays, {arrays[0], Array(dtype, {301})});
+      CHECK(difference(arrays[0], expected[0]) == "");
+    }
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"}), centred = x - mean(x, 1, true), unit = x / norm(x, 1, true);
+  const auto on = [&](const Expr& result, Index n, Index d) {
+    const Function f = compile({result}, {x}, {.threads = 1, .verify = true});
+    same_bits(f, {uniform(f32, {n, d}, 4)});
+    return goes_two_by_two(f);
+  };
+  const Expr normal = centred / sqrt(mean(square(centred), 1, true));
+  CHECK(on(normal, 300, 900) == has_feature(host_features(), "+avx512f"));
+  CHECK_FALSE(on(normal, 20, 900));             // soon done
+  CHECK_FALSE(on(normal, 30, 4000));            // two rows do not stay in the first level
+  CHECK_FALSE(on(normal, 1000, 100));
+  CHECK_FALSE(on(unit, 300, 900));              // one sum
 }
