@@ -146,7 +146,7 @@ void Fetches::fetch_next(const Load& load, LaneAccess& access, Index side_by_sid
   const Index ahead = units_ahead(readers, *reader), rows = !root.splits() ? 1 : program_.block > 0 ? program_.block : program_.unit;
   for (std::size_t d = 0; d < load.at.size() && ahead > 0; ++d)
     if (load.at[d].axis == root.axis && load.at[d].is_linear()) {
-      access.next_row = b_.CreateMul(number((ahead + side_by_side - 1) * load.at[d].step * rows), stride_bytes(buffer, slots_[k], d));
+      access.next_row = b_.CreateMul(number((root.splits() ? ahead * rows : ahead + side_by_side - 1) * load.at[d].step), stride_bytes(buffer, slots_[k], d));
       if (!root.splits()) access.next_steps = reader->next_steps;
       access.next_is_near = (!root.splits() || (program_.block > 0 && ahead == 1)) && static_cast<double>(ahead * rows) * bytes_of_row(load.buffer, load.at) <= near_room();
       return;

@@ -12,7 +12,7 @@ class Fetches : protected Addresses {
 
   void find_accesses();                         // of the program: before any is emitted
   bool is_written(int buffer) const { return is_written_[static_cast<std::size_t>(buffer)]; }
-  void fetch_next(const Load& load, LaneAccess& access, Index rows);           // rows: of the root, side by side
+  void fetch_next(const Load& load, LaneAccess& access, Index side_by_side);           // rows that are units
   void fetch_beside(const LaneAccess& access, DType dtype, Value* first, int step);
   bool reads_on(const Loop& loop, const Load& load) const;
   bool folds_from_memory(const Loop& loop) const;
