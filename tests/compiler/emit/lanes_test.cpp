@@ -105,13 +105,14 @@ TEST_CASE("a loop takes no more vectors side by side than the call that compiles
 TEST_CASE("of a few simple ops each vector is stored before the next is loaded; of others the loads of several come first") {
   Graph g;
   const Expr x = g.input("x", f32, {"n"}), y = g.input("y", f32, {"n"});
-  const std::vector<Array> inputs = {uniform(f32, {4099}, 1), uniform(f32, {4099}, 2)};
-  const auto order_of = [&](const Expr& result) {
+  const auto order_of = [&](const Expr& result, Index n = 4099) {
+    const std::vector<Array> inputs = {uniform(f32, {n}, 1), uniform(f32, {n}, 2)};
     const Function f = compile({result}, {x, y}, with_lanes(0));
     check_call(f, inputs, 4);
     return loads_and_stores(f);
   };
   CHECK(order_of(1.5 * x + y).find("llsllsllslls") == 0);
+  CHECK(order_of(1.5 * x + y, 256).find("llllllllssss") == 0);
   CHECK(order_of(x / y).find("llllllll") == 0);
   CHECK(order_of(sqrt(x) + y).find("llllllll") == 0);
 }
