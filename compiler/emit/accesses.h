@@ -26,6 +26,7 @@ class Accesses : protected Folds {
 
   // combined_rows.cpp
   void find_combined_rows();
+  bool combines_rows() const { return !combined_rows_.empty(); }
   void open_combined_rows(const Loop& loop);
   void close_combined_rows(const Loop& loop);
   void finish_combined_rows();

@@ -174,7 +174,8 @@ Index KernelEmitter::emit_units(const Loop& root) {
   bool pairs = false;
   if (root.var.part == Part::element) {
     const Outer outer = outer_of(root);
-    const Together how = together(root, outer);
+    Together how = together(root, outer);
+    if (how == Together::pairs && combines_rows()) how = Together::none;           // into lines, one row after the other
     rest = emit_several(root, outer, how, {begin, end});
     pairs = how == Together::pairs;
     several = pairs ? 2 : how == Together::tiles ? tile_elements(root, outer, vectors_past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;

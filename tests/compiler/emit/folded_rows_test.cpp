@@ -171,13 +171,14 @@ TEST_CASE("long rows of several sums go two by two: even and odd numbers of them
     }
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"}), centred = x - mean(x, 1, true), unit = x / norm(x, 1, true);
-  const auto on = [&](const Expr& result, Index n, Index d) {
-    const Function f = compile({result}, {x}, {.threads = 1, .verify = true});
+  const auto on = [&](const Expr& result, Index n, Index d, Index cache_bytes = Options().cache_bytes) {
+    const Function f = compile({result}, {x}, {.threads = 1, .cache_bytes = cache_bytes, .verify = true});
     same_bits(f, {uniform(f32, {n, d}, 4)});
     return goes_two_by_two(f);
   };
   const Expr normal = centred / sqrt(mean(square(centred), 1, true));
   CHECK(on(normal, 300, 900) == has_feature(host_features(), "+avx512f"));
+  CHECK_FALSE(on(normal, 300, 900, 1));         // put together into lines past the caches, row by row
   CHECK_FALSE(on(normal, 20, 900));             // soon done
   CHECK_FALSE(on(normal, 30, 4000));            // two rows do not stay in the first level
   CHECK_FALSE(on(normal, 1000, 100));
