@@ -299,41 +299,4 @@ LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer
   return is_jam(loop, outer) ? Together::jam : sharing(loop, outer) > 1 ? Together::shared : Together::none;
 }
 
-// Rows one by one, of which several sums are taken one after the other, of little else: each is a chain of additions, as the order of sums stays, and a
-// processor does not look ahead as far as the next row. Layer norm of 8192 rows of 1024 floats 1.42 -> 1.22 ms, on two threads .68 -> .49, of 4000 rows of
-// 1000 .20 -> .14 ns an element; one sum a row, and rows that leave the first level, gain nothing (Zen 5). Not measured with sixteen registers.
-bool LoopChoices::is_pairs(const Loop& rows, const Outer& outer) const {
-  constexpr int little = 4, several = 2;
-  constexpr Index long_row = 16 * lane_count;
-  if (registers() < 32 || rows.mark != Mark::units || rows.var.part != Part::element || program_.block > 0 || !rows.folds.empty() || program_.elements() < worth_pairs) return false;
-  if (outer.scans || outer.folds_outer || outer.folds_others || outer.across > 0) return false;
-  int sums = 0;
-  for (const Loop* lanes : outer.loops) {
-    const Index elements = program_.axis(lanes->var.axis).hint;
-    if (!lanes->parts.empty() || lanes->weight > small_body || elements < long_row || 2 * elements * static_cast<Index>(widest_of(*lanes)) > first_level_share) return false;
-    sums += lanes->weight <= little && std::any_of(lanes->folds.begin(), lanes->folds.end(), [&](int fold) { return program_.fold(fold).ordered; });
-  }
-  return sums >= several;
-}
-
-// Rows of results, as many as have room in registers beside what all of them read: filters of 3 x 3 for each channel, whose channels lie inside, .224 ->
-// .178 ns an element (Zen 5).
-int LoopChoices::sharing(const Loop& loop, const Outer& outer) const {
-  constexpr int worth_sharing = 4, most = 4, others = 4;       // operands; elements; registers beside these
-  if (loop.mark != Mark::serial || outer.loops.size() != 1 || !outer.pure || !outer.stores || outer.folds_lanes || outer.folds_outer || outer.folds_others || outer.across > 0) return 1;
-  const Loop& lanes = *outer.loops[0];
-  if (!loop.folds.empty() || !lanes.parts.empty() || lanes.weight > interleaved_body || program_.axis(lanes.var.axis).known.multiple % lane_count != 0) return 1;
-  int shared = 0;
-  for (const Item& item : lanes.body) {
-    const auto* load = std::get_if<Load>(&item);
-    if (!load) continue;
-    if (load->guarded || !is_linear(load->at)) return 1;
-    shared += lies_along(load->buffer, load->at, lanes.var.axis) && !depends_on(*load, loop.var.axis);
-  }
-  if (shared < worth_sharing) return 1;
-  const int room = (registers() - others) / registers_of(widest_of(lanes)) / interleave(lanes) - shared;
-  const Index hint = program_.axis(loop.var.axis).hint;
-  return room >= most && hint >= 2 * most ? most : room >= 2 && hint >= most ? 2 : 1;
-}
-
 }  // namespace weft
