@@ -93,7 +93,7 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
     case Together::pairs:
     case Together::shared: {
       const int elements = how == Together::pairs ? 2 : sharing(loop, outer);
-      Value* rest = b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-elements)));
+      Value* rest = end_of_whole(loop.var.axis, range, elements);
       for_range(range.begin, rest, elements, "neighbours", [&](Value* first) { emit_together(loop, first, elements, 1); });
       return rest;
     }

@@ -32,14 +32,13 @@ bool KernelEmitter::masks_registers(const Loop& loop, int steps) const {
 // to have one lane is stored without: see store_part.
 void KernelEmitter::emit_narrow_range(const Loop& loop, Range range, int steps) {
   const int lanes = steps_in_register(loop, steps) * lane_count;
-  Value* rest = b_.CreateAdd(range.begin, b_.CreateAnd(b_.CreateSub(range.end, range.begin), number(-Index{steps} * lane_count)));
+  Value* rest = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(Index{steps} * lane_count)));
   emit_whole_steps(loop, {range.begin, rest}, steps, false);
-  auto* bytes = llvm::FixedVectorType::get(b_.getInt8Ty(), static_cast<unsigned>(lanes));
   std::vector<llvm::Constant*> numbers;
   for (int lane = 0; lane < lanes; ++lane) numbers.push_back(b_.getInt8(static_cast<std::uint8_t>(lane)));
   const auto step = [&](Value* index, Value* left) {
     Value* count = b_.CreateTrunc(left, b_.getInt8Ty());
-    emit_wide_items(loop, index, 0, lanes, b_.CreateICmpULT(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(bytes->getElementCount(), count)));
+    emit_wide_items(loop, index, 0, lanes, b_.CreateICmpULT(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(static_cast<unsigned>(lanes), count)));
   };
   Value* left = b_.CreateSub(range.end, rest);
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(left);
