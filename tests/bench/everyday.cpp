@@ -239,7 +239,7 @@ bool is_right(const Function& f, const std::vector<Array>& inputs, const std::ve
 
 }  // namespace
 
-int everyday(std::string_view filter, bool csv, int threads) {
+int everyday(std::string_view filter, bool csv, const Options& options) {
   bool right = true;
   std::printf(csv ? "task,threads,us,copy_us,times_a_copy\n" : "| task | us | GB/s | times a copy |\n|---|---|---|---|\n");
   for (const Task& task : tasks()) {
@@ -253,14 +253,14 @@ int everyday(std::string_view filter, bool csv, int threads) {
       inputs.push_back(filled(input));
       bytes += static_cast<double>(inputs.back().size()) * static_cast<double>(size_of(input.dtype));
     }
-    const Function f = weft::compile(task.graph(operands), operands, {.threads = threads});
+    const Function f = weft::compile(task.graph(operands), operands, options);
     const std::vector<Array> outputs = f(inputs);
     for (const Array& output : outputs) bytes += static_cast<double>(output.size()) * static_cast<double>(size_of(output.dtype()));
     const Array from(f32, {static_cast<Index>(bytes / 8)}), to(f32, from.shape());
     const Expr x = g.input("from", f32, {"n"});
-    const Call call = f.bind(inputs, outputs), copy = weft::compile({x * 2}, {x}, {.threads = threads}).bind({from}, {to});
-    const auto times = race({[&] { call(); }, [&] { copy(); }}, threads, 0.2);
-    if (csv) std::printf("%s,%d,%.5g,%.5g,%.4g\n", task.name, threads, times[0] * 1e6, times[1] * 1e6, times[0] / times[1]);
+    const Call call = f.bind(inputs, outputs), copy = weft::compile({x * 2}, {x}, options).bind({from}, {to});
+    const auto times = race({[&] { call(); }, [&] { copy(); }}, options.threads, 0.2);
+    if (csv) std::printf("%s,%d,%.5g,%.5g,%.4g\n", task.name, options.threads, times[0] * 1e6, times[1] * 1e6, times[0] / times[1]);
     else std::printf("| %s | %.1f | %.1f | %.2f |\n", task.name, times[0] * 1e6, bytes / times[0] * 1e-9, times[0] / times[1]);
     std::fflush(stdout);
     if (is_right(f, inputs, outputs)) continue;

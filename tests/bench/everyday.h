@@ -3,9 +3,11 @@
 #pragma once
 #include <string_view>
 
+#include <weft/options.h>
+
 namespace bench {
 
 // Measures and prints; 1 if a result has not the bits of the interpreter.
-int everyday(std::string_view filter, bool csv, int threads);
+int everyday(std::string_view filter, bool csv, const weft::Options& options);
 
 }  // namespace bench

@@ -5,6 +5,7 @@
 //                                      layouts, N threads (1): time for each byte, the worst first; --csv: in the order they are measured
 //            --everyday [--filter=TEXT] [--csv] [--threads=N]     what the table does not have, each beside a copy of as many bytes
 //            --products [--filter=TEXT] [--csv] [--threads=N]     products of matrices, GFLOP/s beside Eigen's
+//            --lanes=N                 with any of these: weft in registers of N floats (8: as with AVX2), see weft/options.h
 // weft_bench                           the same contestants as Google Benchmark's own benchmarks, with its flags
 #include <algorithm>
 #include <chrono>
@@ -31,8 +32,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-weft::Options with(int threads) {
-  weft::Options options;
+weft::Options with(weft::Options options, int threads) {
   options.threads = threads;
   return options;
 }
@@ -78,11 +78,11 @@ bool agree(const Workload& work, const weft::Call& call, const Team& team) {
 }
 
 // Build, compile and bind in a warm process: the median of five.
-double compile_seconds(const Workload& work, int threads) {
+double compile_seconds(const Workload& work, const weft::Options& options) {
   std::vector<double> times;
   for (int k = 0; k < 5; ++k) {
     const auto start = Clock::now();
-    work.compile(with(threads)).bind(work.inputs, work.outputs);
+    work.compile(options).bind(work.inputs, work.outputs);
     times.push_back(seconds_since(start));
   }
   return median(times);
@@ -103,15 +103,15 @@ std::string microseconds(double seconds) { return seconds == 0 ? "-" : cell(seco
 std::string ratio(double a, double b) { return a == 0 || b == 0 ? "-" : cell("%.2f", a / b); }
 std::string nanoseconds(double seconds) { return seconds == 0 ? "" : cell("%.6g", seconds * 1e9); }
 
-Times measure(const Workload& work, int threads, bool& right) {
-  const weft::Call call = work.compile(with(threads)).bind(work.inputs, work.outputs);
-  const Team team(threads);
+Times measure(const Workload& work, const weft::Options& options, bool& right) {
+  const weft::Call call = work.compile(options).bind(work.inputs, work.outputs);
+  const Team team(options.threads);
   right &= agree(work, call, team);
   std::vector<std::function<void()>> contestants{[&] { call(); }};
   if (work.hand) contestants.push_back([&] { work.hand(team); });
   if (work.eigen) contestants.push_back(work.eigen);
-  const auto times = race(contestants, threads, 1);
-  return {times[0], work.hand ? times[1] : 0, work.eigen ? times.back() : 0, compile_seconds(work, threads)};
+  const auto times = race(contestants, options.threads, 1);
+  return {times[0], work.hand ? times[1] : 0, work.eigen ? times.back() : 0, compile_seconds(work, options)};
 }
 
 // What --csv has printed.
@@ -138,7 +138,7 @@ void print_change(const Times& old, const Times& now) {
   std::printf(" %s | %s |", ratio(old.weft, now.weft).c_str(), then_beside > 0 && now_beside > 0 ? cell("%.2f", old.weft / then_beside / (now.weft / now_beside)).c_str() : "-");
 }
 
-int table(std::string_view filter, bool csv, const std::string& compared) {
+int table(std::string_view filter, bool csv, const weft::Options& options, const std::string& compared) {
   bool right = true;
   const std::map<Key, Times> before = compared.empty() ? std::map<Key, Times>() : read_csv(compared);
   if (csv) std::printf("workload,threads,weft_ns,hand_ns,eigen_ns,compile_ms\n");
@@ -148,7 +148,7 @@ int table(std::string_view filter, bool csv, const std::string& compared) {
     if (entry.name.find(filter) == std::string::npos) continue;
     const Workload work = entry.make();
     for (int threads : {1, 2}) {
-      const Times times = measure(work, threads, right);
+      const Times times = measure(work, with(options, threads), right);
       if (csv) {
         std::printf("%s,%d,%s,%s,%s,%.3g\n", entry.name.c_str(), threads, nanoseconds(times.weft).c_str(), nanoseconds(times.hand).c_str(), nanoseconds(times.eigen).c_str(), times.compile * 1e3);
       } else {
@@ -171,7 +171,7 @@ void register_all() {
     for (int threads : {1, 2}) {
       benchmark::RegisterBenchmark(name("weft", threads).c_str(), [=](benchmark::State& state) {
         const Workload work = entry.make();
-        const weft::Call call = work.compile(with(threads)).bind(work.inputs, work.outputs);
+        const weft::Call call = work.compile(with({}, threads)).bind(work.inputs, work.outputs);
         for (auto step : state) { static_cast<void>(step); call(); }
       })->UseRealTime();
       benchmark::RegisterBenchmark(name("hand", threads).c_str(), [=](benchmark::State& state) {
@@ -194,7 +194,8 @@ void register_all() {
 
 int main(int count, char** words) {
   bool table = false, csv = false, neighbours = false, everyday = false, products = false;
-  int threads = 1;
+  weft::Options options;
+  options.threads = 1;
   std::string filter, compared;
   for (int k = 1; k < count; ++k) {
     const std::string_view word = words[k];
@@ -203,14 +204,15 @@ int main(int count, char** words) {
     if (word == "--neighbours") neighbours = true;
     if (word == "--everyday") everyday = true;
     if (word == "--products") products = true;
-    if (word.starts_with("--threads=")) threads = std::atoi(words[k] + 10);
+    if (word.starts_with("--threads=")) options.threads = std::atoi(words[k] + 10);
+    if (word.starts_with("--lanes=")) options.lanes = std::atoi(words[k] + 8);
     if (word.starts_with("--filter=")) filter = word.substr(9);
     if (word.starts_with("--compare=")) compared = word.substr(10);
   }
-  if (products) return bench::products(filter, csv, threads);
-  if (everyday) return bench::everyday(filter, csv, threads);
-  if (neighbours) return bench::neighbours(filter, csv, threads);
-  if (table || csv || !compared.empty()) return bench::table(filter, csv, compared);
+  if (products) return bench::products(filter, csv, options);
+  if (everyday) return bench::everyday(filter, csv, options);
+  if (neighbours) return bench::neighbours(filter, csv, options);
+  if (table || csv || !compared.empty()) return bench::table(filter, csv, options, compared);
   bench::register_all();
   benchmark::Initialize(&count, words);
   benchmark::RunSpecifiedBenchmarks();

@@ -52,8 +52,8 @@ Amount amount_of(const weft::Function& function, const Arrays& data, const Setup
   return amount;
 }
 
-Contestant contestant(const Family& family, const Setup& setup, int threads) {
-  const weft::Function function = compile(family, setup, threads);
+Contestant contestant(const Family& family, const Setup& setup, const weft::Options& options) {
+  const weft::Function function = compile(family, setup, options);
   const Arrays data = arrays(function, setup);
   return {function, data, function.bind(data.inputs, data.outputs), amount_of(function, data, setup)};
 }
@@ -121,7 +121,7 @@ void print_table(std::vector<Row> rows) {
 
 }  // namespace
 
-int neighbours(std::string_view filter, bool csv, int threads) {
+int neighbours(std::string_view filter, bool csv, const weft::Options& options) {
   std::vector<Row> rows;
   bool right = true;
   if (csv) std::printf("neighbour,threads,sibling_ns_per_byte,ns_per_byte,ratio,by_lines,by_operations\n");
@@ -130,11 +130,11 @@ int neighbours(std::string_view filter, bool csv, int threads) {
     for (const Variation& variation : variations()) {
       if ((family.name + ": " + variation.name).find(filter) == std::string::npos || !variation.applies(family)) continue;
       const auto changed = [&](Setup setup) { variation.change(family, setup); return setup; };
-      if (!variation.large && !cached) cached = std::make_unique<Contestant>(contestant(family, sibling(family), threads));
-      const Contestant beside = variation.large ? contestant(family, large_sibling(family), threads) : *cached;
-      const Contestant neighbour = contestant(family, changed(variation.large ? large_sibling(family) : sibling(family)), threads);
-      rows.push_back(measure(family, variation, beside, neighbour, threads));
-      if (csv) print_csv(rows.back(), threads);
+      if (!variation.large && !cached) cached = std::make_unique<Contestant>(contestant(family, sibling(family), options));
+      const Contestant beside = variation.large ? contestant(family, large_sibling(family), options) : *cached;
+      const Contestant neighbour = contestant(family, changed(variation.large ? large_sibling(family) : sibling(family)), options);
+      rows.push_back(measure(family, variation, beside, neighbour, options.threads));
+      if (csv) print_csv(rows.back(), options.threads);
       if (is_right(neighbour.function, changed(small_sibling(family)))) continue;
       right = false;
       std::fprintf(stderr, "%s differs from the interpreter\n", name(rows.back()).c_str());

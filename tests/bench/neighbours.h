@@ -55,7 +55,7 @@ Setup sibling(const Family& family);  // as the table has it, but in the third l
 Setup large_sibling(const Family& family);
 Setup small_sibling(const Family& family);  // for the interpreter; fixed extents stay
 
-weft::Function compile(const Family& family, const Setup& setup, int threads);
+weft::Function compile(const Family& family, const Setup& setup, const weft::Options& options);
 struct Arrays {
   std::vector<weft::Array> inputs, outputs;
 };
@@ -63,6 +63,6 @@ Arrays arrays(const weft::Function& function, const Setup& setup);
 weft::Bindings bindings(const Setup& setup);
 
 // Measures and prints; 1 if a result is wrong.
-int neighbours(std::string_view filter, bool csv, int threads);
+int neighbours(std::string_view filter, bool csv, const weft::Options& options);
 
 }  // namespace bench

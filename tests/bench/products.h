@@ -2,9 +2,11 @@
 #pragma once
 #include <string_view>
 
+#include <weft/options.h>
+
 namespace bench {
 
 // Measures and prints; 1 if a result is farther from Eigen's than sums of floats may be.
-int products(std::string_view filter, bool csv, int threads);
+int products(std::string_view filter, bool csv, const weft::Options& options);
 
 }  // namespace bench

@@ -52,7 +52,7 @@ bool always(const Family&) { return true; }
 bool has_matrix(const Family& family) { return matrices(family) > 0; }
 bool can_be_thin(const Family& family) { return !is_small(family.extents.back().second); }
 bool has_matrix_result(const Family& family) {
-  const weft::Function function = compile(family, sibling(family), 1);
+  const weft::Function function = compile(family, sibling(family), {.threads = 1});
   const Graph& graph = function.final_graph();
   return std::any_of(graph.outputs.begin(), graph.outputs.end(), [&](weft::NodeId id) { return graph.node(id).rank() > 1; });
 }
@@ -129,7 +129,7 @@ weft::Bindings bindings(const Setup& setup) {
   return values;
 }
 
-weft::Function compile(const Family& family, const Setup& setup, int threads) {
+weft::Function compile(const Family& family, const Setup& setup, const Options& options) {
   Graph g;
   Exprs inputs;
   for (const Source& source : setup.inputs) {
@@ -138,8 +138,6 @@ weft::Function compile(const Family& family, const Setup& setup, int threads) {
       shape.push_back(setup.fixed.find(letter) == std::string::npos ? weft::Extent(std::string(1, letter)) : weft::Extent(extent_of(setup, letter)));
     inputs.push_back(g.input("x" + std::to_string(inputs.size()), dtype_in(setup, source), shape));
   }
-  Options options;
-  options.threads = threads;
   return weft::compile(family.graph(inputs, setup.axis), inputs, options);
 }
 
