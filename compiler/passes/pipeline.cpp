@@ -15,7 +15,7 @@ namespace {
 Graph simplify_stable(const Graph& graph) { return simplify(graph, RuleClass::real); }
 
 bool is_fold(const Node& node) { return node.mode != Mode::broadcast || node.kind == Kind::others; }
-bool is_half_fold(const Node& node) { return is_fold(node) && is_half(node.dtype); }
+bool is_half_value(const Node& node) { return is_half(node.dtype); }
 bool is_scan(const Node& node) { return node.mode == Mode::scan; }
 bool is_update(const Node& node) { return node.kind == Kind::update; }
 bool is_reshape(const Node& node) { return node.kind == Kind::reshape; }
@@ -34,10 +34,10 @@ constexpr GraphPass passes[] = {
     {"drop_dead", drop_dead, "keep what the outputs need, numbered from the outputs", is_unnumbered},
     {"fold_constants", fold_constants, "ops over constants become constants", has_constants_to_fold},
     {"simplify", simplify_stable, "rewrite rules: exact ones, and the stable forms of NUMERICS"},
+    {"widen_halves", widen_halves, "f16 and bf16 are computed in f32 and rounded where they are stored", has<is_half_value>},
     {"absorb_copies", absorb_copies, "read through transposes, slices and broadcasts", has<is_read_through>},
     {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent", has<is_fold>},
     {"narrow_sums", narrow_sums, "integer sums of which only low bytes are asked are made of these", has<is_fold>},
-    {"widen_folds", widen_folds, "folds of f16 and bf16 become folds in f32", has<is_half_fold>},
     {"drop_unit_axes", drop_unit_axes, "values between others lose axes of extent 1", has_unit_axes},
     {"merge_duplicates", merge_duplicates, "one node for equal nodes"},
     {"shift_variances", shift_variances, "sums of squared deviations from a mean read once what they sum", has<is_fold>},

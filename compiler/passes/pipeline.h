@@ -20,8 +20,9 @@ std::span<const GraphPass> graph_passes();
 // Runs all passes that may change the graph; verifies after each if asked to; prints what `options.trace` (or WEFT_TRACE) names.
 Graph run_graph_passes(Graph graph, const Options& options);
 
-// Folds of f16 and bf16 become folds in f32, over elements that are rounded, and round at their end.
-Graph widen_folds(const Graph& graph);          // widen_folds.cpp
+// Ops and folds of f16 and bf16 become ops and folds in f32. Rounded is what is stored: outputs, what updates, reshapes and recurrences read, and what a
+// cast to a half asks for, wherever it stands. So results do not depend on which loops share what (source: NUMERICS, Types).
+Graph widen_halves(const Graph& graph);         // widen_halves.cpp
 // Sums and products of integers of which only the low bytes are asked, as cast(sum(x), i32) does, are made of the low bytes: twice as many fit a vector.
 Graph narrow_sums(const Graph& graph);          // narrow_sums.cpp
 // Every fold over several axes becomes folds over one axis each, the last first: the order that weft/accumulator.h defines.

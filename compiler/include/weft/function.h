@@ -21,6 +21,10 @@
 // that is an argument (weft/target_shape.h) is compiled once for each way in which its axes repeat; bind reads the shape. Outputs may overlap inputs or each other: results are as if all inputs were read first. Shapes of the caller's arrays
 // never change.
 //
+// f16 and bf16 are computed in f32 and rounded where they are stored: in results, before a reshape, an update or a scan reads them, and where a
+// cast to them asks for it (NUMERICS, Types). So a product of matrices adds exact products, exp(x) / sum(exp(x)) rounds once, and no result depends
+// on which others are asked for. final_graph() has the casts; interpret() of the graph as it was built rounds every value.
+//
 // Cost beside compilation: arguments of new dtypes, shapes or strides are checked and arranged for in a microsecond or two; with one of the
 // last four such layouts, and results apart from inputs or upon them element for element, a call into given arrays or bind takes 75 ns
 // for three arrays, and one with new results .15 us. Calls that look at elements of an input, or decide how axes repeat, are always arranged for.

@@ -27,8 +27,8 @@
 // max, min, any, all, the bitwise and the integer accumulators do not depend on the order.
 // supremum and infimum are max and min that have a value over nothing, their unit: what folds with an `initial` value use.
 // The bitwise ones (text names reduce_or, reduce_and, reduce_xor) start at 0, at all ones and at 0.
-// f16 and bf16: the value of each element is rounded to its dtype (as any node's value is), then everything is folded in
-// f32 and rounded once at the end.
+// f16 and bf16 are folded in f32 and rounded once at the end. The interpreter rounds each element first, as any value of a node;
+// compiled functions compute elements in f32 too (weft/function.h).
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,7 @@
 //
 // Every node that the outputs need is evaluated once into a dense array, element by element with libm, and folds run in the
 // order of weft/accumulator.h. Compiled functions agree bit for bit where ops are exact, and within the accuracy stated
-// for vector functions elsewhere.
+// for vector functions elsewhere; f16 and bf16, which they round less often (weft/function.h), within a rounding for each op.
 //
 //   std::vector<Array> out = interpret({loss}, {x, w}, {xa, wa});
 //
