@@ -55,6 +55,14 @@ const KernelEmitter::EarlyTables* KernelEmitter::early_tables(const Loop& loop) 
   return found != early_tables_.end() && found->second.function == function_ ? &found->second : nullptr;
 }
 
+// Those of an item that lie where code is emitted now.
+void KernelEmitter::early_tables_in(const Item& item, std::vector<EarlyTables*>& tables) {
+  auto* loop = std::get_if<Loop>(&item);
+  if (!loop) return;
+  if (early_tables(*loop)) tables.push_back(&early_tables_.at(loop));
+  for (const Item& inner : loop->body) early_tables_in(inner, tables);
+}
+
 // How many elements the vector loop at the end of the path has in this slice.
 Value* KernelEmitter::elements_of(const std::vector<const Loop*>& path) {
   const LoopVar& root = path[0]->var;

@@ -267,6 +267,7 @@ class KernelEmitter : private Accesses {
   void make_early_table(const std::vector<const Loop*>& path);
   Value* elements_of(const std::vector<const Loop*>& path);
   const EarlyTables* early_tables(const Loop& loop) const;
+  void early_tables_in(const Item& item, std::vector<EarlyTables*>& tables);
 
   // emit_stream.cpp
   const Item* streams_from_a_line_on(const Loop& loop) const;

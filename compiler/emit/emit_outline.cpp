@@ -175,6 +175,9 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
   std::vector<Value*> results;
   for (int value : returned) results.push_back(stack_cell(register_type(context_, program_.dtype_of(value), 1), "result"));
   for (Value*& cell : results) passed.push_back(&cell);
+  std::vector<EarlyTables*> tables;
+  for (std::size_t k = first; k < last; ++k) early_tables_in(loop.body[k], tables);
+  for (EarlyTables* early : tables) passed.insert(passed.end(), {&early->memory, &early->differences, &early->ready});
 
   std::vector<Value*> outside, arguments;
   std::vector<llvm::Type*> types;
@@ -189,6 +192,7 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
   start_function(llvm::FunctionType::get(b_.getVoidTy(), types, false), "weft_" + program_.name + "_piece", llvm::Function::InternalLinkage);
   for (std::size_t k = 0; k < passed.size(); ++k)
     if (outside[k]) *passed[k] = function_->getArg(static_cast<unsigned>(k));
+  for (EarlyTables* early : tables) early->function = function_;
   for (std::size_t k = 0; k < folds.size(); ++k) {
     FoldState& state = folds_[static_cast<std::size_t>(folds[k])];
     state.cell = cells[k];
@@ -203,6 +207,7 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
   // .. and back.
   resume(std::move(caller));
   for (std::size_t k = 0; k < passed.size(); ++k) *passed[k] = outside[k];
+  for (EarlyTables* early : tables) early->function = function_;
   folds_ = std::move(caller_folds);
   b_.CreateCall(piece, arguments);
   for (std::size_t k = 0; k < returned.size(); ++k) {

@@ -52,3 +52,14 @@ TEST_CASE("what a row decides is no table for all rows") {
     CHECK(!makes_early(check_bits({curve(x, expand_dims(most / 300.0, 1))}, {x}, {arrays[0]}, 2)));
   }
 }
+
+TEST_CASE("a loop in a function of its own takes the tables that were made before it") {
+  Graph g;
+  const Expr x = g.input("x", u8, {"h", "w", 3}), gain = g.input("gain", f32, {3});
+  const Array image = counted(u8, {50, 67, 3}).copy(Order::f), gains = counted(f32, {3});
+  const Function f = compile({curve(x, gain)}, {x, gain}, {.threads = 1, .lanes = 8});
+  check_call(f, {image, gains});
+  CHECK(f.llvm().find("_piece(") != std::string::npos);
+  CHECK(makes_early(f));
+  CHECK(f.llvm().find("\npass:") == std::string::npos);     // makes none of its own
+}
