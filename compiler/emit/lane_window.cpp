@@ -78,14 +78,16 @@ Value* LaneMemory::load_run_of_window(const Buffer& window, const Subscript& run
   };
   if (!begins_before) take(b_.CreateICmpSGE(places, b_.CreateVectorSplat(lane_count, number(0))), b_.CreateICmpSGT(far, number(-lane_count)));
   if (!ends_after) take(b_.CreateICmpSLT(places, b_.CreateVectorSplat(lane_count, size(count))), b_.CreateICmpSLT(far, size(count)));
-  if (!llvm::isa<llvm::Constant>(valid)) {
+  const auto bytes = item_bytes(window.dtype);
+  llvm::Type* type = memory_type(context_, window.dtype, lane_count);
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(valid);
+  if (known && known->isZero()) return from_memory(llvm::Constant::getNullValue(type), window.dtype);   // at an index that code knows
+  if (!known) {
     Value* all = b_.CreateVectorSplat(lane_count, valid);
     lanes = lanes ? b_.CreateAnd(lanes, all) : all;
   }
-  const auto bytes = item_bytes(window.dtype);
   Value* slots = function_->getArg(0);
   Value* at = b_.CreateSelect(valid, b_.CreateGEP(b_.getInt8Ty(), base, b_.CreateAdd(offset, b_.CreateMul(far, number(bytes)))), slots);
-  llvm::Type* type = memory_type(context_, window.dtype, lane_count);
   const llvm::Align align(static_cast<std::uint64_t>(bytes));
   if (!lanes) return from_memory(b_.CreateAlignedLoad(type, at, align), window.dtype);
   return from_memory(b_.CreateMaskedLoad(type, at, align, lanes, llvm::Constant::getNullValue(type)), window.dtype);

@@ -1,0 +1,45 @@
+// What updates write along axes of a few elements: loops over these know each index, and so that a window has no element there.
+#include <weft/rearrange.h>
+
+#include "bits.h"
+
+using namespace weft;
+
+TEST_CASE("zeros that are padded along a narrow axis are zeros, whatever the dtype") {
+  for (const int lanes : {0, 4, 8})
+    for (const DType dtype : {f32, f64, u8, i16, f16})
+      for (const Index columns : {1, 2, 3, 5, 8}) {
+        CAPTURE(lanes);
+        CAPTURE(dtype);
+        CAPTURE(columns);
+        for (const Extent& rows : {Extent("n"), Extent(1000)}) {
+          Graph g;
+          const Expr x = g.input("x", dtype, {rows, columns});
+          const std::vector<Array> arrays{uneven(dtype, {1000, columns})};
+          const Expr before = pad(x, {{0, 0}, {1, 0}}), around = pad(x, {{1, 2}, {2, 1}});
+          check_bits({before, around}, {x}, arrays, 2, lanes);
+          check_bits({sum(before, 1), transpose(around)}, {x}, {arrays[0].copy(Order::f)}, 2, lanes);
+        }
+      }
+}
+
+TEST_CASE("two windows side by side are added") {
+  const Function f = compile_text(
+      "graph g(%a: f32[n,1], %b: f32[n,2]) -> (%2) {\n"
+      "  %0: f32[n,3] = update(%a[i,j]) at [i,j]\n"
+      "  %1: f32[n,3] = update(%b[i,j]) at [i,j+1]\n"
+      "  %2: f32[i:n,j:3] = add(%0[i,j], %1[i,j])\n}");
+  check_call(f, {uneven(f32, {5000, 1}), uneven(f32, {5000, 2})});
+}
+
+TEST_CASE("gradients through what is rolled along a narrow axis") {
+  for (const int lanes : {0, 8})
+    for (const Index columns : {2, 3, 4, 5, 8}) {
+      CAPTURE(lanes);
+      CAPTURE(columns);
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"n", "m"}), y = roll(x, -1, 1), deviation = y - mean(y, 1, {.keepdims = true});
+      check_bits(grad(sum(square(deviation)), {x}), {x}, {uneven(f32, {5000, columns})}, 2, lanes);
+      check_bits(grad(sum(softmax(y, 1) * w), {x}), {x, w}, {uneven(f32, {5000, columns}), near_one(f32, {5000, columns})}, 2, lanes);
+    }
+}
