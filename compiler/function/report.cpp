@@ -229,6 +229,7 @@ class Report {
         return why == Refusal::axes ? "there is no loop for its axes" : "no axis is left to be the root: one that all run along, and over which nothing is folded that is read";
       case Refusal::one_by_one: return "beside each other one of them would run one element at a time";
       case Refusal::other_product: return "of two products of matrices only one would find its vectors along the right axis";
+      case Refusal::factor: return "many rows of a product read each element: it is made once";
       case Refusal::slides: return "apart from it, nests can slide";
       case Refusal::better_root: return "one of them would lose a better root";
     }

@@ -286,6 +286,7 @@ bool Drafts::join_readers(NodeId id, const std::vector<NodeId>& readers) {
   const bool has_axes = !draft.nest.axes.empty(), has_root = has_axes ? (draft.runs_once ? mine != 0 : roots != 0) : mine == 0;
   const Refusal refusal = !bound ? Refusal::axes : !has_root ? Refusal::no_root : complete != 0 && !row_fits(draft, id, axes, roots) ? Refusal::long_rows
                           : runs_one_by_one(draft, id, axes) || held_up ? Refusal::one_by_one
+                          : draft.product && is_factor(graph_, id, axes, draft.nest.axes, *draft.product, hints_.machine) ? Refusal::factor
                           : has_axes && !draft.runs_once && costs_a_root(draft, id, axes, mine & ~complete, roots) ? Refusal::better_root : Refusal::none;
   if (refusal != Refusal::none) {
     draft.nest.axes.resize(axes_before);

@@ -59,6 +59,17 @@ std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vect
   return is_joined(graph, id, axes, levels, product) ? std::optional(product) : std::nullopt;
 }
 
+bool is_factor(const Graph& graph, NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, const Product& product, const Machine& machine) {
+  const Node& node = graph.node(id);
+  if (node.kind != Kind::apply || node.mode != Mode::broadcast || !has(axes, product.sums)) return false;
+  double elements = 1, readers = 1;
+  for (int axis : axes)
+    if (axis >= 0) elements *= static_cast<double>(nest_axes[static_cast<std::size_t>(axis)].hint);
+  for (int axis : product.kept)
+    if (!has(axes, axis)) readers *= static_cast<double>(nest_axes[static_cast<std::size_t>(axis)].hint);
+  return readers >= (is_in_memory(machine, elements * static_cast<double>(size_of(node.dtype))) ? readers_of_large_factor : readers_of_factor);
+}
+
 SharedOperands::SharedOperands(const Graph& graph, const Nest& nest) : axes_(nest.axes) {
   Product found;
   for (const Placed& placed : nest.nodes) {

@@ -20,6 +20,10 @@ struct Product {
 // Of a node over these axes of a nest; axes[d] is the one of domain axis d, or -1.
 std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, Index least);
 
+// Whether a value that is made over these axes had better be an array before a product reads it: it has the axis of the sums, and many rows or columns
+// of the product read each of its elements, which loops of the product would make one by one, or again for each block.
+bool is_factor(const Graph& graph, NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, const Product& product, const Machine& machine);
+
 inline int instructions_with_loads(const Graph& graph, NodeId id) { return 1 + graph.arity(id); }
 
 class SharedOperands {

@@ -8,6 +8,7 @@
 
 #include "../../graph/passes/rebuild.h"
 #include "conditions.h"
+#include "products.h"
 #include "readers.h"
 
 namespace weft {
@@ -115,7 +116,14 @@ class Recompute {
     for (NodeId reader : readers)
       if (graph_.node(reader).kind != Kind::apply || !follow_reader(graph_, id, reader, placed_.at({reader, n}), axes)) return false;
     const std::uint64_t bits = bits_of(axes);
+    if (is_factor_in(nest, id, axes)) return false;
     return nest.roots != 0 && (nest.roots & bits) == nest.roots && conditions_fit(id, n, axes);
+  }
+  bool is_factor_in(const Nest& nest, NodeId id, const std::vector<int>& axes) const {
+    return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) {
+      const auto product = product_of(graph_, placed.node, placed.axes, nest.axes, fold_slots);
+      return product && is_factor(graph_, id, axes, nest.axes, *product, hints_.machine);
+    });
   }
   // Whether the nest, where it asks the same conditions, does so along the same axes.
   bool conditions_fit(NodeId id, std::size_t n, const std::vector<int>& axes) const {

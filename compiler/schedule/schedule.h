@@ -123,7 +123,7 @@ struct Nest {
 };
 
 // Why a node does not share a nest: the first one it tried, and the one of its readers.
-enum class Refusal : std::uint8_t { none, loops, indices, axes, order, no_root, long_rows, one_by_one, better_root, other_product, slides };
+enum class Refusal : std::uint8_t { none, loops, indices, axes, order, no_root, long_rows, one_by_one, better_root, other_product, factor, slides };
 struct Parting {
   Refusal earlier = Refusal::none, readers = Refusal::none;
 };

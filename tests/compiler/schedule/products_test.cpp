@@ -84,3 +84,22 @@ TEST_CASE("what the batches of a product share takes no batch from it as its roo
   check(scores + exp(bias), 2);
   check(scores - abs(cast(row - column, f32)) * 0.1f, 2);
 }
+
+TEST_CASE("what many rows of a product read is made once, in an array before it") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"i", "k"}), y = g.input("y", f32, {"k", "j"}), h = g.input("h", f16, {"i", "k"}), b = g.input("b", bf16, {"k", "j"});
+  const auto product = [](const Expr& left, const Expr& right) { return sum(expand_dims(left, 2) * right, 1); };
+  const auto nests = [&](const Expr& result, const std::vector<Expr>& inputs, const Dims& sizes) {
+    std::vector<Array> arrays;
+    for (const Expr& input : inputs) arrays.push_back(uneven(input.dtype(), input.shape()[0].is_symbol("i") ? Dims{sizes[0], sizes[1]} : Dims{sizes[1], sizes[2]}));
+    const Function f = check_bits({result}, inputs, arrays, 1);
+    return f.bind(arrays, f(arrays)).loop_nests();
+  };
+  CHECK(nests(product(x, y), {x, y}, {100, 64, 100}) == 1);
+  CHECK(nests(product(exp(x), y), {x, y}, {100, 64, 100}) == 2);
+  CHECK(nests(product(x, exp(y)), {x, y}, {100, 64, 100}) == 2);
+  CHECK(nests(product(h, b), {h, b}, {100, 64, 100}) == 3);
+  CHECK(nests(product(exp(x), y), {x, y}, {100, 64, 20}) == 1);                      // few columns read it
+  const Expr transposed = sum(expand_dims(relu(x), 1) * expand_dims(transpose(y), 0), 2);
+  CHECK(nests(transposed, {x, y}, {100, 64, 100}) == 2);
+}
