@@ -99,12 +99,6 @@ Value* LaneMemory::lane_load(const LaneAccess& access, DType dtype, Value* index
   return gather(b_.CreateGEP(b_.getInt8Ty(), access.base, lane_offsets(access, index, step)), dtype, mask);
 }
 
-Value* LaneMemory::gather(Value* at, DType dtype, Value* mask) {
-  llvm::Type* type = memory_type(context_, dtype, lane_count);
-  if (!mask) mask = llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, lane_count));
-  return from_memory(b_.CreateMaskedGather(type, at, llvm::Align(size_of(dtype)), mask, llvm::Constant::getNullValue(type)), dtype);
-}
-
 void LaneMemory::lane_store(const LaneAccess& access, DType dtype, Value* index, int step, Value* mask, Value* value) {
   if (access.cells) {
     b_.CreateStore(value, held_cell(access, index, step));

@@ -24,9 +24,13 @@ class LaneMemory : protected Fetches {
  private:
   static llvm::AllocaInst* held_cell(const LaneAccess& access, Value* index, int step);
   Value* lowest_address(const LaneAccess& access, DType dtype, Value* index, int step);
-  Value* gather(Value* at, DType dtype, Value* mask = nullptr);
   Value* any_address(const LaneAccess& access, Value* index, int step);
   Value* lane_offsets(const LaneAccess& access, Value* index, int step);
+
+  // lane_gather.cpp
+  Value* gather(Value* at, DType dtype, Value* mask = nullptr);
+  Value* gather_steps(Value* first, Value* step, DType dtype, Value* mask);
+  llvm::Function* function_for_steps(DType dtype);
 
   // lane_merged.cpp
   std::vector<Value*> load_staying(const LaneAccess& access, DType dtype, Value* index, int steps, Value* part);

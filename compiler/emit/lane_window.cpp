@@ -29,13 +29,15 @@ Value* LaneMemory::guarded_load(const Load& load, Value* index, int step, Value*
   const int slot = slots_[static_cast<std::size_t>(load.buffer)], width = index && !run ? lane_count : 1;
   auto wide = [&](Value* value) { return width > 1 ? b_.CreateVectorSplat(lane_count, value) : value; };
   Value* valid = width > 1 && mask ? mask : llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, width));
-  Value* offset = wide(number(0));
+  Value *offset = wide(number(0)), *first_offset = number(0), *lane_step = number(0);    // of all lanes; of the first, and from each to the next
+  bool in_steps = true;
   for (const Subscript& s : load.at) {
     if (&s == run) continue;
-    Value* at = wide(number(0));
+    Value *first = number(0), *at = wide(first);
+    const bool along_lanes = s.axis >= 0 && !axis_index_[static_cast<std::size_t>(s.axis)];
     if (s.axis >= 0) {
-      Value* current = axis_index_[static_cast<std::size_t>(s.axis)];
-      at = current ? wide(current) : b_.CreateAdd(wide(b_.CreateAdd(index, number(step * lane_count))), lane_numbers(64));
+      first = along_lanes ? b_.CreateAdd(index, number(step * lane_count)) : axis_index_[static_cast<std::size_t>(s.axis)];
+      at = along_lanes ? b_.CreateAdd(wide(first), lane_numbers(64)) : wide(first);
     }
     Value* distance = b_.CreateSub(at, wide(size(s.start)));
     const bool everywhere = has_every_index(program_, load, s);
@@ -48,16 +50,20 @@ Value* LaneMemory::guarded_load(const Load& load, Value* index, int step, Value*
     }
     const auto dim = static_cast<std::size_t>(s.dim);
     require(b_.CreateICmpULT(distance, wide(size(window.extents[dim]))));
-    offset = b_.CreateAdd(offset, b_.CreateMul(distance, wide(stride_bytes(window, slot, dim))));
+    Value* stride = stride_bytes(window, slot, dim);
+    offset = b_.CreateAdd(offset, b_.CreateMul(distance, wide(stride)));
+    if (width == 1) continue;
+    in_steps &= !along_lanes || s.step == 1;
+    if (along_lanes) lane_step = b_.CreateAdd(lane_step, stride);
+    first_offset = b_.CreateAdd(first_offset, b_.CreateMul(b_.CreateSDiv(b_.CreateSub(first, size(s.start)), number(s.step)), stride));
   }
   Value* base = base_of(load.buffer);
   if (run) return load_run_of_window(window, *run, b_.CreateAdd(index, number(step * lane_count)), base, offset, valid, mask);
   const llvm::Align align(size_of(window.dtype));
-  llvm::Type* type = memory_type(context_, window.dtype, width);
-  Value* none = llvm::Constant::getNullValue(type);
-  if (width > 1) return from_memory(b_.CreateMaskedGather(type, b_.CreateGEP(b_.getInt8Ty(), base, offset), align, valid, none), window.dtype);
+  if (width > 1 && in_steps && !scatters(window.dtype) && !llvm::isa<llvm::Constant>(valid)) return gather_steps(b_.CreateGEP(b_.getInt8Ty(), base, first_offset), lane_step, window.dtype, valid);
+  if (width > 1) return gather(b_.CreateGEP(b_.getInt8Ty(), base, offset), window.dtype, valid);
   // A masked load of one lane: nothing is read where the window has no element.
-  auto* one = llvm::FixedVectorType::get(type, 1);
+  auto* one = llvm::FixedVectorType::get(memory_type(context_, window.dtype, 1), 1);
   Value* guard = b_.CreateInsertElement(llvm::Constant::getNullValue(llvm::FixedVectorType::get(b_.getInt1Ty(), 1)), valid, std::uint64_t{0});
   Value* value = b_.CreateMaskedLoad(one, b_.CreateGEP(b_.getInt8Ty(), base, offset), align, guard, llvm::Constant::getNullValue(one));
   return from_memory(b_.CreateExtractElement(value, std::uint64_t{0}), window.dtype);

@@ -42,6 +42,7 @@ class LoopChoices {
     bool stores = false;
     bool pure = false;                          // beside the vector loops, values are made and nothing else
   };
+  int code_with_windows(const Loop& lanes) const;
   Outer outer_of(const Loop& loop) const;
   Together together(const Loop& loop, const Outer& outer) const;
   // Of a loop over rows of sums over a loop inside: which item of its body that is, how much of their results registers hold at once, and for how

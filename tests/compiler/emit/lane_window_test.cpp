@@ -2,6 +2,7 @@
 #include <weft/rearrange.h>
 
 #include "bits.h"
+#include "occurrences.h"
 
 using namespace weft;
 
@@ -41,5 +42,23 @@ TEST_CASE("gradients through what is rolled along a narrow axis") {
       const Expr x = g.input("x", f32, {"n", "m"}), w = g.input("w", f32, {"n", "m"}), y = roll(x, -1, 1), deviation = y - mean(y, 1, {.keepdims = true});
       check_bits(grad(sum(square(deviation)), {x}), {x}, {uneven(f32, {5000, columns})}, 2, lanes);
       check_bits(grad(sum(softmax(y, 1) * w), {x}), {x, w}, {uneven(f32, {5000, columns}), near_one(f32, {5000, columns})}, 2, lanes);
+    }
+}
+
+// One code for all of them, however many vectors are copied: it took seconds to compile where each had sixteen branches.
+TEST_CASE("windows of elements that lie apart are read by a function where no instruction gathers") {
+  for (const int lanes : {0, 8})
+    for (const DType dtype : {u8, i16, f32, f64}) {
+      CAPTURE(lanes);
+      CAPTURE(dtype);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"});
+      const Expr around = pad(x, {{1, 1}, {1, 1}}), nine = around.slice({Slice{{}, -2}, Slice{{}, -2}}) + around.slice({Slice{1, -1}, Slice{{}, -2}}) + around.slice({Slice{2, {}}, Slice{1, -1}});
+      for (const Dims& shape : {Dims{859, 2}, Dims{50, 60}, Dims{17, 1}, Dims{3, 5}}) {
+        const Function f = check_bits({nine}, {x}, {uneven(dtype, shape)}, 1, lanes);
+        if (size_of(dtype) < 4 || lanes == 8) CHECK(occurrences(f.llvm(), "@llvm.masked.gather") <= 2);      // in the function, and what declares it
+        if (shape[1] == 2 && lanes == 8) CHECK(f.llvm().find("@weft_gather_") != std::string::npos);
+        check_bits({nine, transpose(nine)}, {x}, {uneven(dtype, shape).copy(Order::f)}, 1, lanes);
+      }
     }
 }
