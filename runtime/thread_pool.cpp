@@ -4,8 +4,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -138,12 +140,38 @@ Job* lingers() { return reinterpret_cast<Job*>(std::uintptr_t{1}); }
 
 }  // namespace
 
+// Eigen's pool ends the program, or waits for ever, where the system refuses one of its threads (a limit of the user's or of a container): one that was
+// refused is counted, and begins nothing.
+struct CountingThreads : Eigen::StlThreadEnvironment {
+  struct EnvThread {
+    std::thread thread;
+    ~EnvThread() {
+      if (thread.joinable()) thread.join();
+    }
+    void OnCancel() {}
+  };
+  explicit CountingThreads(int* count = nullptr) : refused(count) {}
+  EnvThread* CreateThread(std::function<void()> work) {
+    auto made = std::make_unique<EnvThread>();
+    try {
+      made->thread = std::thread(std::move(work));
+    } catch (const std::system_error&) {
+      ++*refused;
+    }
+    return made.release();
+  }
+  int* refused;
+};
+
 // A loop goes to the workers that linger, by one compare-exchange each, and only beyond those to Eigen's queues, which wake up sleepers.
 struct ThreadPool::Workers {
   // Threads that share a processor take from each other what they spend looking.
   explicit Workers(int count)
-      : awake(hardware_threads() > count ? linger_time : Clock::duration::zero()), mailboxes(static_cast<std::size_t>(count)), homes(mailboxes.size() + 1), pool(count, false) {}
-  ~Workers() { ending = true; }
+      : awake(hardware_threads() > count ? linger_time : Clock::duration::zero()), mailboxes(static_cast<std::size_t>(count)), homes(mailboxes.size() + 1), pool(count, false, CountingThreads(&refused)) {}
+  ~Workers() {
+    ending = true;
+    if (refused > 0) pool.Cancel();             // it would wait until all its threads had nothing to do
+  }
 
   void help(Job* job, int helpers) {
     for (Mailbox& box : mailboxes) {
@@ -164,6 +192,7 @@ struct ThreadPool::Workers {
   void note_call() { last_call.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
   void work(Job* job) { job->work(homes.share(thread(), job->count)); }
 
+  int refused = 0;                              // threads that the system did not give
   const Clock::duration awake;                  // how long those who have nothing to do look for something
 
  private:
@@ -197,12 +226,17 @@ struct ThreadPool::Workers {
   std::atomic<int> queued{0};  // tasks in Eigen's queues that nobody has begun
   std::atomic<Clock::rep> last_call{(Clock::now() - 2 * linger_time).time_since_epoch().count()};   // when the last loop ended that could use workers
   std::atomic<bool> ending{false};
-  Eigen::ThreadPool pool;      // the last: it ends before what its tasks use
+  Eigen::ThreadPoolTempl<CountingThreads> pool;      // the last: it ends before what its tasks use
 };
 
 ThreadPool::ThreadPool(int threads) : threads_(threads) {
   WEFT_REQUIRE(threads >= 1, usage, "a thread pool needs at least 1 thread, got ", threads);
-  if (threads > 1) workers_ = std::make_unique<Workers>(threads - 1);
+  while (threads_ > 1) {
+    workers_ = std::make_unique<Workers>(threads_ - 1);
+    if (workers_->refused == 0) return;
+    threads_ -= workers_->refused;
+    workers_.reset();
+  }
 }
 
 ThreadPool::~ThreadPool() = default;

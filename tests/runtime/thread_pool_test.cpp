@@ -1,10 +1,14 @@
 #include <weft/thread_pool.h>
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -262,6 +266,31 @@ TEST_CASE("a process has one shared pool of so many threads while somebody holds
   CHECK(shared_pool(3)->threads() == 3);
   CHECK(error_text([] { shared_pool(0); }) == "usage: a thread pool needs at least 1 thread, got 0");
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Their memory has no limit that could be set. In a process of its own, which keeps the limit.
+TEST_CASE("where the system refuses threads a pool has fewer, and runs every unit") {
+  for (const int given : {0, 3}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::ifstream size("/proc/self/statm");
+      rlim_t pages = 0;
+      size >> pages;
+      const rlim_t stack = rlim_t{8} << 20, bytes = pages * 4096 + static_cast<rlim_t>(given) * stack + stack / 2;
+      const rlimit all{bytes, bytes}, stacks{stack, stack};
+      setrlimit(RLIMIT_STACK, &stacks);
+      setrlimit(RLIMIT_AS, &all);
+      const ThreadPool pool(64);
+      std::atomic<Index> done{0};
+      for (int loop = 0; loop < 100; ++loop) pool.run(1000, {}, [&](Index begin, Index end) { done += end - begin; });
+      _exit(pool.threads() >= 1 && pool.threads() < 64 && done == 100000 ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+  }
+}
+#endif
 
 TEST_CASE("a pool needs a thread") {
   CHECK(error_text([] { ThreadPool pool(0); }) == "usage: a thread pool needs at least 1 thread, got 0");
