@@ -19,7 +19,7 @@ namespace weft {
 std::vector<Array> random_inputs(const Graph& graph, const Bindings& sizes, Index size, std::mt19937& generator);
 
 // Compiled, with every level verified, against the interpreter, at a few sizes. Floats may differ by 1000 epsilon of the
-// largest element, others not at all.
+// largest element, others not at all; but for fast_math every bit is that of the interpreter with the functions of compiled code.
 int check_results(const Graph& graph, const Bindings& sizes, const Options& options, std::ostream& out);
 
 // The gradient of the first output in all float inputs, along a random direction, against differences of the interpreter.

@@ -1,6 +1,7 @@
 // The weft command: runs, shows, times and checks graphs written as text.
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -8,6 +9,7 @@
 #include <sstream>
 
 #include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 #include <weft/npy.h>
 #include <weft/weft.h>
 
@@ -61,7 +63,7 @@ void add_gradients(Loaded& loaded, const std::string& request) {
 
 Loaded load(const Arguments& arguments) {
   std::ifstream file(arguments.file);
-  WEFT_REQUIRE(file, usage, "cannot open ", arguments.file);
+  WEFT_REQUIRE(file && std::filesystem::is_regular_file(arguments.file), usage, "cannot open ", arguments.file, " as a file");
   std::stringstream text;
   text << file.rdbuf();
   Loaded loaded{parse(text.str()), {}};
@@ -90,8 +92,12 @@ void print(const std::string& name, const Array& array) {
 int run(const Arguments& arguments) {
   const Loaded loaded = load(arguments);
   std::map<std::string, std::string> files, outs;
-  for (const auto& word : arguments.arrays) files.insert(split(word, '=', "NAME=ARRAY.npy"));
-  for (const auto& word : arguments.outs) outs.insert(split(word, '=', "NAME=FILE.npy"));
+  const auto add = [](auto& to, const std::string& word, const char* form) {
+    auto [name, file] = split(word, '=', form);
+    WEFT_REQUIRE(to.emplace(bare(name), file).second, usage, name, " is given twice, the second time in ", word);
+  };
+  for (const auto& word : arguments.arrays) add(files, word, "NAME=ARRAY.npy");
+  for (const auto& word : arguments.outs) add(outs, word, "NAME=FILE.npy");
   std::vector<Array> inputs;
   for (NodeId id : loaded.graph.inputs) {
     const std::string name = bare(name_of(loaded.graph, id));
@@ -100,7 +106,8 @@ int run(const Arguments& arguments) {
   }
   WEFT_REQUIRE(files.empty(), usage, "graph ", loaded.graph.name, " has no input %", files.begin()->first);
   for (const auto& [name, file] : outs)
-    WEFT_REQUIRE(std::find(loaded.names.begin(), loaded.names.end(), name) != loaded.names.end(), usage, "graph ", loaded.graph.name, " has no output ", name);
+    WEFT_REQUIRE(std::find(loaded.names.begin(), loaded.names.end(), name) != loaded.names.end(), usage, "graph ", loaded.graph.name, " has no output ", name,
+                 "\n  it has ", fmt::format("{}", fmt::join(loaded.names, ", ")));
   const auto results = arguments.interpret ? interpret(loaded.graph, loaded.graph.outputs, loaded.graph.inputs, inputs)
                                            : compile(loaded.graph, arguments.options)(inputs);
   for (std::size_t k = 0; k < results.size(); ++k) {
@@ -176,7 +183,9 @@ int check(const Arguments& arguments) {
 }
 
 int passes() {
-  for (const GraphPass& pass : graph_passes()) std::cout << pass.name << std::string(18 - std::string_view(pass.name).size(), ' ') << pass.purpose << "\n";
+  std::size_t longest = 0;
+  for (const GraphPass& pass : graph_passes()) longest = std::max(longest, std::string_view(pass.name).size());
+  for (const GraphPass& pass : graph_passes()) std::cout << pass.name << std::string(longest + 2 - std::string_view(pass.name).size(), ' ') << pass.purpose << "\n";
   return 0;
 }
 
@@ -188,7 +197,7 @@ int command(int count, char** words) {
     CLI::App* sub = app.add_subcommand(name, purpose);
     sub->add_option("FILE", arguments.file, "a graph as text")->required();
     sub->add_option("--grad", arguments.grads, "LOSS:WRT,.. adds gradients to the outputs")->allow_extra_args(false);
-    sub->add_option("--threads", arguments.options.threads, "0: one per processor that it may run on")->check(CLI::NonNegativeNumber);
+    sub->add_option("--threads", arguments.options.threads, "0: one per processor that it may run on")->check(CLI::Range(0, 4096));
     sub->add_option("--lanes", arguments.options.lanes, "f32 lanes of the registers used: 4, 8, 16, or 0 for all")->check(CLI::IsMember({0, 4, 8, 16}));
     sub->add_option("--cache", arguments.options.cache_dir, "a directory that keeps machine code for the next run");
     sub->add_flag("--fast-math", arguments.options.fast_math, "faster and less exact: see weft/options.h");

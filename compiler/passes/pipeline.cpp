@@ -1,5 +1,6 @@
 #include "pipeline.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
@@ -56,14 +57,23 @@ constexpr GraphPass passes[] = {
     {"choose_layouts", choose_layouts, "results and arrays between nests are stored as their readers run: C or F", has<has_layouts>},
 };
 
-bool named(std::string_view list, std::string_view name) {
+template <class Visit> void for_each_word(std::string_view list, const Visit& visit) {
   while (!list.empty()) {
     const auto comma = list.find(',');
-    const auto word = list.substr(0, comma);
-    if (word == name || word == "all") return true;
+    visit(list.substr(0, comma));
     list = comma == std::string_view::npos ? "" : list.substr(comma + 1);
   }
-  return false;
+}
+bool named(std::string_view list, std::string_view name) {
+  bool found = false;
+  for_each_word(list, [&](std::string_view word) { found |= word == name || word == "all"; });
+  return found;
+}
+void check_names(std::string_view list) {
+  for_each_word(list, [](std::string_view word) {
+    const bool known = std::any_of(std::begin(passes), std::end(passes), [&](const GraphPass& pass) { return word == pass.name; });
+    WEFT_REQUIRE(known || word == "all", usage, "trace: there is no pass ", word, "\n  `weft passes` lists them; all traces each");
+  });
 }
 
 }  // namespace
@@ -73,6 +83,7 @@ std::span<const GraphPass> graph_passes() { return passes; }
 Graph run_graph_passes(Graph graph, const Options& options) {
   const char* variable = std::getenv("WEFT_TRACE");
   const std::string trace = options.trace.empty() && variable ? variable : options.trace;
+  check_names(trace);
   for (const GraphPass& pass : passes) {
     if (!pass.may_change(graph)) continue;
     Graph next = pass.run(graph);
