@@ -151,6 +151,12 @@ Extent floor_div(const Extent& a, Index divisor) {
   WEFT_REQUIRE(divisor > 0, shape, "extent: expected a positive divisor, got ", divisor);
   if (divisor == 1) return a;
   if (a.is_number()) return Extent(floor_quotient(a.constant_, divisor));
+  const auto divides = [&](const Extent::Term& term) { return term.coefficient % divisor == 0; };
+  if (std::all_of(a.terms_->begin(), a.terms_->end(), divides)) {         // floor((k s + r) / k) = s + floor(r / k)
+    Extent::Terms terms = *a.terms_;
+    for (Extent::Term& term : terms) term.coefficient /= divisor;
+    return Extent::from_terms(std::move(terms), floor_quotient(a.constant_, divisor));
+  }
   std::string text = "(" + to_text(a) + ")/" + std::to_string(divisor);
   return Extent::from_terms({Extent::Term{1, std::move(text), {a}, divisor}}, 0);
 }
@@ -241,6 +247,12 @@ class ExtentParser {
     }
   }
   Extent factor() {
+    WEFT_REQUIRE(++depth_ <= deepest, text, "extent: more than ", deepest, " brackets within each other");
+    Extent value = bracket_or_word();
+    --depth_;
+    return value;
+  }
+  Extent bracket_or_word() {
     if (take('(')) {
       Extent value = sum();
       WEFT_REQUIRE(take(')'), text, "extent: expected ) in \"", text_, "\"");
@@ -270,8 +282,10 @@ class ExtentParser {
                  "extent: expected a number, got \"", word, "\"");
     return Extent(std::stoll(word));
   }
+  static constexpr int deepest = 500;
   std::string_view text_;
   std::size_t at_ = 0;
+  int depth_ = 0;
 };
 }  // namespace
 

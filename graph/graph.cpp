@@ -117,7 +117,11 @@ Expr Graph::constant(DType dtype, const Dims& dims, const std::vector<double>& r
                element_count(dims), " values but got ", row_major.size());
   Array array(dtype, dims, Order::c);
   auto* bytes = static_cast<std::byte*>(array.data());
-  for (std::size_t k = 0; k < row_major.size(); ++k) Scalar::of(dtype, row_major[k]).store(bytes + k * size_of(dtype));
+  for (std::size_t k = 0; k < row_major.size(); ++k) {
+    const Scalar value = Scalar::of(dtype, row_major[k]);
+    WEFT_REQUIRE(is_floating(dtype) || value.as_double() == row_major[k], dtype, "constant: ", row_major[k], " is no number of dtype ", dtype, "\n  convert it first, or take a floating dtype");
+    value.store(bytes + k * size_of(dtype));
+  }
   return constant(array);
 }
 
@@ -153,15 +157,21 @@ NodeId Graph::fold(AccumulatorId acc, Op op, DType dtype, Shape domain, int kept
   return add(std::move(node), std::move(operands));
 }
 
-DType Expr::dtype() const { return graph_->node(id_).dtype; }
-Shape Expr::shape() const { return graph_->node(id_).shape(); }
-int Expr::rank() const { return graph_->node(id_).kept; }
+static const Node& node_of(const Expr& x, const char* what) {
+  WEFT_REQUIRE(x, usage, "an empty Expr has no ", what);
+  return x.graph().node(x.id());
+}
+DType Expr::dtype() const { return node_of(*this, "dtype").dtype; }
+Shape Expr::shape() const { return node_of(*this, "shape").shape(); }
+int Expr::rank() const { return node_of(*this, "rank").kept; }
 std::string Expr::name() const {
+  WEFT_REQUIRE(graph_, usage, "an empty Expr has no name");
   const auto& labels = graph_->storage_->labels;
   const auto label = labels.find(id_);
   return label != labels.end() ? "%" + label->second : name_of(*graph_, id_);
 }
 Expr Expr::name(const std::string& text) const {
+  WEFT_REQUIRE(graph_, usage, "an empty Expr cannot be named ", text);
   WEFT_REQUIRE(is_identifier(text), usage, "name: expected letters, digits and _ that do not start with a digit, got \"", text, "\"");
   WEFT_REQUIRE(graph_->node(id_).kind != Kind::input, usage, "name: input ", name(), " has its name already");
   graph_->storage_->labels[id_] = text;

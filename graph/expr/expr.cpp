@@ -1,6 +1,7 @@
 #include <weft/expr.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "broadcast/align.h"
 
@@ -45,8 +46,11 @@ DType common_dtype(const OpInfo& row, std::span<const Value> operands) {
   return *dtype;
 }
 
-// A number takes the dtype of the operation; an integer that would wrap is a mistake.
+// A number takes the dtype of the operation; one that would wrap, or become infinite, is a mistake.
 void check_literal(const OpInfo& row, const Scalar& literal, DType dtype) {
+  if (is_floating(dtype) && !is_boolean(literal.dtype()))
+    WEFT_REQUIRE(!std::isfinite(literal.as_double()) || std::isfinite(literal.cast(dtype).real()), dtype, row.name, ": the number ", to_text(literal), " is beyond ", dtype,
+                 "\n  cast the other operand to a wider dtype, or write infinity");
   if (!is_integer(literal.dtype()) || !is_integer(dtype)) return;
   const bool negative = is_signed_integer(literal.dtype()) && literal.integer() < 0;
   const bool keeps_sign = negative ? is_signed_integer(dtype) : literal.dtype() == i64 || dtype == u64;
@@ -83,6 +87,9 @@ Typing infer_dtypes(const OpInfo& row, std::span<const Value> operands) {
   }
   for (std::size_t k = 0; k < operands.size(); ++k)
     if (operands[k].is_literal()) check_literal(row, operands[k].literal(), typing.operands[k]);
+  if (row.op == Op::power && operands[1].is_literal() && is_integer(typing.operands[1]))
+    WEFT_REQUIRE(operands[1].literal().as_double() >= 0, usage, row.name, ": ", name_of(operands[0]), " is ", typing.operands[0], ", and the exponent ", to_text(operands[1].literal()),
+                 " is negative\n  cast the base to a floating dtype");
   const auto result = result_dtype(row.op, typing.operands, typing.operands.back());
   if (!result) {
     std::string got;

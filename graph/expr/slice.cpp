@@ -7,6 +7,8 @@
 namespace weft {
 namespace {
 
+constexpr Index longest_step = Index{1} << 40;   // that no array has, and with which extents can be reckoned
+
 // Where a slice walks on one axis: extent indices from start by step.
 struct Walk {
   Extent start, extent;
@@ -20,7 +22,7 @@ std::string show(const Slice& s) {
   return text;
 }
 
-Index ceil_div(Index a, Index b) { return a <= 0 ? 0 : (a + b - 1) / b; }
+Index ceil_div(Index a, Index b) { return a <= 0 ? 0 : (a - 1) / b + 1; }
 
 // NumPy: slice.indices(size).
 Walk static_walk(const Slice& s, Index size) {
@@ -86,6 +88,7 @@ Window window_of(std::string_view what, const Expr& x, const std::vector<Slice>&
       continue;
     }
     WEFT_REQUIRE(slice.step != 0, usage, what, ": the step of ", show(slice), " on axis ", axis, " of ", x.name(), " is 0");
+    WEFT_REQUIRE(slice.step <= longest_step && slice.step >= -longest_step, usage, what, ": the step of ", show(slice), " on axis ", axis, " of ", x.name(), " is more than ", longest_step);
     const Walk walk = own[k].is_number() ? static_walk(slice, own[k].constant()) : symbolic_walk(what, slice, own[k], axis, x);
     window.map[k] = AxisRef{static_cast<int>(window.shape.size()), walk.start, walk.extent.is(1) || walk.extent.is(0) ? 1 : slice.step};
     window.shape.push_back(walk.extent);

@@ -35,6 +35,8 @@ TEST_CASE("extents print and read back") {
   }
   CHECK(to_text(Extent("n") * 2 + "m" - 1) == "m+2*n-1");
   CHECK(to_text(floor_div(Extent("n") + 1, 2)) == "(n+1)/2");
+  CHECK(floor_div(2 * Extent("n") + 1, 2) == Extent("n"));          // what divides comes out: floor((k s + r) / k) = s + floor(r / k)
+  CHECK(to_text(floor_div(6 * Extent("n") - 4 * Extent("m") - 1, 2)) == "-2*m+3*n-1");
   CHECK(to_text(parse_extent(" 2 * n + 1 ")) == "2*n+1");
   CHECK(to_text(Shape{"n", 64}) == "[n, 64]");
 }

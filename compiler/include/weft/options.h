@@ -3,8 +3,8 @@
 //   weft::compile({loss}, {x, w}, {.threads = 2})
 //
 // fast_math relaxes, where that is faster, these laws and no other:
-// - The float functions, power included, may be those of compiler/vecmath/fast.h: within 4 ULP instead of about 1. Infinities,
-//   NaN, signed zeros and subnormals are as without it: never a wrong finite number.
+// - The float functions, power included, may be those of compiler/vecmath/fast.h: within 4 ULP instead of about 1 (of the
+//   smallest subnormal, zero). Infinities, NaN and signed zeros are as without it: never a wrong finite number.
 // - x / y rounds once. Where y is the same for a whole vector loop it may be x * (1 / y), within 2 ULP; for a y whose reciprocal is
 //   zero, subnormal or infinite it stays a division.
 // - So equal quotients may have unequal bits where they are computed in different loops, and the interpreter has others.
@@ -25,7 +25,8 @@
 namespace weft {
 
 struct Options {
-  int threads = 0;                              // 0: one per processor that the calling thread may run on; results are the same bits for any number
+  int threads = 0;                              // 0: one per processor that the calling thread may run on; results are the same bits for any number,
+                                                // and fewer where the system gives no more
   int lanes = 0;                                // f32 lanes of the registers used, at most: 16 AVX-512, 8 AVX2, 4 SSE; 0: what the
                                                 // processor has. Same bits with any; 4 has no fma instruction and is slow
   bool fast_math = false;                       // faster and less exact, see above

@@ -10,7 +10,7 @@
 //       [](Expr m, Expr s) { return m + log(s); });                                 // finish: the value of a state
 //
 // States, start values and elements are scalars (Exprs of rank 0) of any dtypes; a state is one Expr or a std::tuple of
-// them. Lambdas take tuple states as tuples or spread out; the finish may be left out where the state is one Expr. A fold is
+// them. Lambdas take tuple states as tuples or spread out; without a finish the value is the (first) state. A fold is
 // init, step(state, x...) -> state, finish(state) -> value. Start values are weak numbers, or Scalars to fix a dtype.
 // Lambdas may use the functions of weft/expr.h, their arguments and numbers; they are traced once per list of dtypes.
 // Visiting order (REQUIREMENTS 138, T5): order c visits the last folded axis fastest, order f the first one, whatever the

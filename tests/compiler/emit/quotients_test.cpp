@@ -111,7 +111,7 @@ TEST_CASE("quotients by powers of two are products, with the same bits: subnorma
       Graph as_f64;
       const Expr y = as_f64.input("y", f64, {"n"});
       const Array converted = interpret({cast(y, dtype)}, {y}, {Array::from<double>(values, {static_cast<Index>(values.size())})})[0];
-      same_bits(compile({x / divisor}, {x}, {.threads = 1, .verify = true}), {converted});
+      same_bits(compile({x / g.constant(Scalar::of(dtype, divisor))}, {x}, {.threads = 1, .verify = true}), {converted});
     }
 }
 

@@ -60,6 +60,13 @@ TEST_CASE("numbers are weak: they take the dtype beside them and never narrow") 
   CHECK(where(in.b, 1, 0).dtype() == i64);
   CHECK(where(in.b, in.x, 0).dtype() == f32);
   CHECK(error_text([&] { in.i8v + 1000; }) == "dtype: add: the number 1000 does not fit i8\n  cast the other operand to a wider dtype");
+  CHECK(error_text([&] { in.x + 1e300; }) == "dtype: add: the number 1e+300 is beyond f32\n  cast the other operand to a wider dtype, or write infinity");
+  CHECK(error_text([&] { in.h * -70000; }).starts_with("dtype: multiply: the number -70000 is beyond f16"));
+  CHECK(error_text([&] { in.x + infinity, in.h * 65504, in.d + 1e300, in.x - std::numeric_limits<double>::quiet_NaN(); }) == "no error");
+  CHECK(error_text([&] { in.g.constant(i8, {2}, {100, 200}); }).starts_with("dtype: constant: 200 is no number of dtype i8"));
+  CHECK(error_text([&] { in.g.constant(i32, {1}, {0.5}); }).starts_with("dtype: constant: 0.5 is no number of dtype i32"));
+  CHECK(error_text([&] { pow(in.i, -1); }) == "usage: power: %i is i32, and the exponent -1 is negative\n  cast the base to a floating dtype");
+  CHECK(error_text([&] { pow(in.x, -1), pow(in.i, -1.0), pow(in.i, in.i); }) == "no error");
   CHECK(error_text([&] { return in.u < -1; }) == "dtype: less: the number -1 does not fit u8\n  cast the other operand to a wider dtype");
   CHECK(error_text([&] { in.i * UINT64_MAX; }) ==
         "dtype: multiply: the number 18446744073709551615 does not fit i32\n  cast the other operand to a wider dtype");
@@ -282,4 +289,13 @@ TEST_CASE("building twenty thousand nodes takes linear time") {
     };
   };
   check_grows_linearly(build(2000), build(20000));
+}
+
+TEST_CASE("an empty Expr has nothing to ask for") {
+  const Expr none;
+  CHECK(error_text([&] { none.dtype(); }) == "usage: an empty Expr has no dtype");
+  CHECK(error_text([&] { none.shape(); }) == "usage: an empty Expr has no shape");
+  CHECK(error_text([&] { none.rank(); }) == "usage: an empty Expr has no rank");
+  CHECK(error_text([&] { none.name(); }) == "usage: an empty Expr has no name");
+  CHECK(error_text([&] { none.name("loss"); }) == "usage: an empty Expr cannot be named loss");
 }

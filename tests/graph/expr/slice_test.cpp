@@ -139,3 +139,16 @@ TEST_CASE("flip, permute_dims, transpose, expand_dims and squeeze") {
   CHECK(error_text([&] { permute_dims(x, {0, -2}); }) == "shape: permute_dims: axis 0 of %x is named twice");
   CHECK(error_text([&] { matrix_transpose(v); }) == "shape: matrix_transpose: expected rank 2 or more, got %v of rank 1");
 }
+
+TEST_CASE("ends and steps as large as numbers go") {
+  constexpr Index most = std::numeric_limits<Index>::max(), least = std::numeric_limits<Index>::min();
+  Graph g;
+  const Expr x = g.input("x", f64, {3, 4}), y = g.input("y", f64, {"n"});
+  CHECK(x.slice({Slice{{}, {}, Index{1} << 40}}).shape() == Shape{1, 4});
+  CHECK(x.slice({Slice{{}, {}, -(Index{1} << 40)}}).shape() == Shape{1, 4});
+  CHECK(x.slice({Slice{least + 3, most}}).shape() == Shape{3, 4});
+  for (const Index step : {most, least, (Index{1} << 40) + 1}) {
+    CHECK(error_text([&] { x.slice({Slice{{}, {}, step}}); }).find("is more than 1099511627776") != std::string::npos);
+    CHECK(error_text([&] { y.slice({Slice{{}, {}, step}}); }).find("is more than 1099511627776") != std::string::npos);
+  }
+}
