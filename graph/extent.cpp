@@ -59,6 +59,18 @@ Extent Extent::from_terms(Terms terms, Index constant) {
   return result;
 }
 
+// Sizes beyond 64 bits are mistakes: nothing wraps.
+static Index checked_sum(Index a, Index b) {
+  Index sum = 0;
+  WEFT_REQUIRE(!__builtin_add_overflow(a, b, &sum), shape, "extent: ", a, " + ", b, " is beyond 64 bits");
+  return sum;
+}
+static Index checked_product(Index a, Index b) {
+  Index product = 0;
+  WEFT_REQUIRE(!__builtin_mul_overflow(a, b, &product), shape, "extent: ", a, " * ", b, " is beyond 64 bits");
+  return product;
+}
+
 Index Extent::evaluate(const Bindings& bindings) const {
   Index value = constant_;
   if (!terms_) return value;
@@ -71,13 +83,13 @@ Index Extent::evaluate(const Bindings& bindings) const {
                    " must be equal, or one of them 1");
       atom = a == 1 ? b : a;
     }
-    else if (!term.parts.empty()) for (const Extent& part : term.parts) atom *= part.evaluate(bindings);
+    else if (!term.parts.empty()) for (const Extent& part : term.parts) atom = checked_product(atom, part.evaluate(bindings));
     else {
       auto found = bindings.find(term.text);
       WEFT_REQUIRE(found != bindings.end(), shape, "symbol ", term.text, " is not bound by any input");
       atom = found->second;
     }
-    value += term.coefficient * atom;
+    value = checked_sum(value, checked_product(term.coefficient, atom));
   }
   return value;
 }
@@ -115,11 +127,11 @@ Index Extent::divisor(const Bindings& multiples) const {
 }
 
 Extent operator+(const Extent& a, const Extent& b) {
-  if (a.is_number() && b.is_number()) return Extent(a.constant_ + b.constant_);
+  if (a.is_number() && b.is_number()) return Extent(checked_sum(a.constant_, b.constant_));
   Extent::Terms terms;
   if (a.terms_) terms = *a.terms_;
   if (b.terms_) terms.insert(terms.end(), b.terms_->begin(), b.terms_->end());
-  return Extent::from_terms(std::move(terms), a.constant_ + b.constant_);
+  return Extent::from_terms(std::move(terms), checked_sum(a.constant_, b.constant_));
 }
 
 Extent operator-(const Extent& a, const Extent& b) { return a + Extent(-1) * b; }
@@ -143,8 +155,8 @@ Extent operator*(const Extent& a, const Extent& b) {
   const Index factor = a.is_number() ? a.constant_ : b.constant_;
   Extent::Terms terms;
   if (symbolic.terms_) terms = *symbolic.terms_;
-  for (auto& term : terms) term.coefficient *= factor;
-  return Extent::from_terms(std::move(terms), symbolic.constant_ * factor);
+  for (auto& term : terms) term.coefficient = checked_product(term.coefficient, factor);
+  return Extent::from_terms(std::move(terms), checked_product(symbolic.constant_, factor));
 }
 
 Extent floor_div(const Extent& a, Index divisor) {

@@ -75,7 +75,9 @@ Array read_npy(const std::string& path) {
   const Row* row = std::find_if(std::begin(rows), std::end(rows), [&](const Row& each) { return each.code == code; });
   WEFT_REQUIRE(row != std::end(rows) && descr[0] == '\'' && descr[4] == '\'', unsupported, path, ": elements of type ",
                descr.substr(0, descr.find(',')), "; weft reads bool, integers and f16, f32, f64");
-  const Order order = value_of(header, "fortran_order", path).starts_with("True") ? Order::f : Order::c;
+  const std::string by_columns(value_of(header, "fortran_order", path));
+  WEFT_REQUIRE(by_columns.starts_with("True") || by_columns.starts_with("False"), text, path, ": fortran_order is neither True nor False: ", by_columns.substr(0, 20));
+  const Order order = by_columns.starts_with("True") ? Order::f : Order::c;
   Array array = Array::empty(row->dtype, parse_shape(value_of(header, "shape", path), path), order);
   auto* data = static_cast<char*>(array.View::data());
   const auto bytes = static_cast<std::streamsize>(array.size()) * static_cast<std::streamsize>(size_of(row->dtype));

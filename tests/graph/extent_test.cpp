@@ -1,6 +1,8 @@
 #include <weft/extent.h>
 
 #include <algorithm>
+#include <limits>
+
 #include <doctest/doctest.h>
 #include <error_text.h>
 #include <weft/error.h>
@@ -34,6 +36,10 @@ TEST_CASE("extents print and read back") {
     CHECK(to_text(parse_extent(to_text(extent))) == to_text(extent));
   }
   CHECK(to_text(Extent("n") * 2 + "m" - 1) == "m+2*n-1");
+  const Extent n("n"), most(std::numeric_limits<Index>::max());
+  CHECK(error_text([&] { most + 1; }) == "shape: extent: 9223372036854775807 + 1 is beyond 64 bits");
+  CHECK(error_text([&] { (n * n).evaluate({{"n", Index{1} << 40}}); }) == "shape: extent: 1099511627776 * 1099511627776 is beyond 64 bits");
+  CHECK((n * n).evaluate({{"n", Index{1} << 31}}) == Index{1} << 62);
   CHECK(to_text(floor_div(Extent("n") + 1, 2)) == "(n+1)/2");
   CHECK(floor_div(2 * Extent("n") + 1, 2) == Extent("n"));          // what divides comes out: floor((k s + r) / k) = s + floor(r / k)
   CHECK(to_text(floor_div(6 * Extent("n") - 4 * Extent("m") - 1, 2)) == "-2*m+3*n-1");

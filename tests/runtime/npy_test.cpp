@@ -85,6 +85,8 @@ TEST_CASE("what is wrong with a file is said") {
         "unsupported: " + file.path + ": elements of type '<c8'; weft reads bool, integers and f16, f32, f64");
   file.write(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "1234"));
   CHECK(error_text([&] { read_npy(file.path); }) == "text: " + file.path + ": expected 8 bytes of elements, got 4");
+  file.write(npy("{'descr': '<f4', 'fortran_order': maybe, 'shape': (1,), }", "1234"));
+  CHECK(error_text([&] { read_npy(file.path); }).find("fortran_order is neither True nor False: maybe") != std::string::npos);
   file.write(npy("{'descr': '<f4', 'fortran_order': False, }", ""));
   CHECK(error_text([&] { read_npy(file.path); }) == "text: " + file.path + ": the header has no 'shape'");
   CHECK(error_text([&] { write_npy(file.path, Array(bf16, {2})); }) ==
