@@ -39,6 +39,15 @@ StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subs
   return row > 0 && row <= longest_row ? static_cast<StrideClass>(row) : StrideClass::other;
 }
 
+// Instructions of a body, with those that gather from windows whose elements do not lie side by side.
+int LoopChoices::code_with_windows(const Loop& lanes) const {
+  constexpr int gathered = 6;
+  return lanes.weight + gathered * static_cast<int>(std::count_if(lanes.body.begin(), lanes.body.end(), [&](const Item& item) {
+    auto* load = std::get_if<Load>(&item);
+    return load && load->guarded && lane_class(load->buffer, load->at, lanes.var.axis) != StrideClass::unit;
+  }));
+}
+
 // The dimension that `joined` speaks of, if its extent is known. A row of scratch may be longer than its extents say.
 std::optional<std::size_t> LoopChoices::fastest_of(const Buffer& buffer) const {
   if (buffer.place != Place::argument && buffer.place != Place::result && buffer.place != Place::temporary) return {};

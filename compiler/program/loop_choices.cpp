@@ -216,15 +216,6 @@ std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
   return loops;                         // one loop alone stores states of scans, which go from copy to copy
 }
 
-// Instructions of a body, with those that gather from windows whose elements do not lie side by side.
-int LoopChoices::code_with_windows(const Loop& lanes) const {
-  constexpr int gathered = 6;
-  return lanes.weight + gathered * static_cast<int>(std::count_if(lanes.body.begin(), lanes.body.end(), [&](const Item& item) {
-    auto* load = std::get_if<Load>(&item);
-    return load && load->guarded && lane_class(load->buffer, load->at, lanes.var.axis) != StrideClass::unit;
-  }));
-}
-
 LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
   Outer outer;
   outer.loops = vector_loops(loop);

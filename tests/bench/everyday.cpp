@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <vector>
@@ -216,6 +217,11 @@ std::vector<Task> tasks() {
          const Expr m = x[1] * 0.9f + x[3] * 0.1f, v = x[2] * 0.999f + x[3] * x[3] * 0.001f;
          return Exprs{x[0] - m * 0.001f / (sqrt(v) + 1e-8f), m, v};
        }},
+      {"angles within a turn", {matrix}, [](const Exprs& x) { return Exprs{remainder(x[0] * 10, 2 * std::numbers::pi)}; }},
+      {"layer norm of bf16", {{{rows, columns}, bf16}, {{columns}, bf16}, {{columns}, bf16}}, [](const Exprs& x) { return Exprs{layer_norm(x[0], x[1], x[2])}; }},
+      {"softmax of bf16", {{{rows, columns}, bf16}}, [](const Exprs& x) { return Exprs{softmax(x[0], 1)}; }},
+      {"gelu of f16", {{{rows, columns}, f16}}, [](const Exprs& x) { return Exprs{gelu(x[0])}; }},
+      {"product of matrices of f16", {{{256, 256}, f16}, {{256, 256}, f16}}, [](const Exprs& x) { return Exprs{sum(expand_dims(x[0], 2) * x[1], 1)}; }},
   };
 }
 
