@@ -19,11 +19,12 @@ constexpr double dear = std::numeric_limits<double>::infinity();       // more t
 class Recompute {
  public:
   Recompute(const Graph& graph, const Hints& hints, std::vector<Nest>& nests)
-      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), asks_(conditions_on_indices(graph)), fetches_(graph.size(), 0), reads_(nests.size()), wanted_(nests.size()) {
+      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), asks_(conditions_on_indices(graph)), fetches_(graph.size(), 0), reads_(nests.size()), products_(nests.size()), wanted_(nests.size()) {
     for (std::size_t n = 0; n < nests.size(); ++n) {
       for (const Placed& placed : nests[n].nodes) {
         runs_in_[placed.node.value].push_back(n);
         placed_[{placed.node, n}] = placed.axes;
+        if (const auto product = product_of(graph, placed.node, placed.axes, nests[n].axes, fold_slots)) products_[n].push_back(*product);
       }
       for (const Placed& placed : nests[n].nodes) count_fetches(placed.node, n, 1);
     }
@@ -116,14 +117,10 @@ class Recompute {
     for (NodeId reader : readers)
       if (graph_.node(reader).kind != Kind::apply || !follow_reader(graph_, id, reader, placed_.at({reader, n}), axes)) return false;
     const std::uint64_t bits = bits_of(axes);
-    if (is_factor_in(nest, id, axes)) return false;
-    return nest.roots != 0 && (nest.roots & bits) == nest.roots && conditions_fit(id, n, axes);
+    return !is_factor_in(n, id, axes) && nest.roots != 0 && (nest.roots & bits) == nest.roots && conditions_fit(id, n, axes);
   }
-  bool is_factor_in(const Nest& nest, NodeId id, const std::vector<int>& axes) const {
-    return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) {
-      const auto product = product_of(graph_, placed.node, placed.axes, nest.axes, fold_slots);
-      return product && is_factor(graph_, id, axes, nest.axes, *product, hints_.machine);
-    });
+  bool is_factor_in(std::size_t n, NodeId id, const std::vector<int>& axes) const {
+    return std::any_of(products_[n].begin(), products_[n].end(), [&](const Product& product) { return is_factor(graph_, id, axes, nests_[n].axes, product, hints_.machine); });
   }
   // Whether the nest, where it asks the same conditions, does so along the same axes.
   bool conditions_fit(NodeId id, std::size_t n, const std::vector<int>& axes) const {
@@ -217,6 +214,7 @@ class Recompute {
   const std::vector<bool> is_output_, asks_;
   std::vector<int> fetches_;                           // by node: how often a nest that does not make it reads it
   std::vector<std::set<NodeId>> reads_;                // by nest: arrays and values that are at hand
+  std::vector<std::vector<Product>> products_;         // by nest
   std::vector<std::unordered_map<NodeId, int>> wanted_;   // by nest
   std::map<std::pair<NodeId, std::size_t>, std::vector<int>> placed_;
   std::vector<Again> compared_;
