@@ -7,6 +7,7 @@ namespace weft {
 namespace {
 
 bool is_fold(const Node& node) { return node.mode != Mode::broadcast; }
+bool rounds_itself(Op op) { return op == Op::cast || op == Op::nextafter; }
 
 class WidenHalves {
  public:
@@ -27,8 +28,8 @@ class WidenHalves {
   // Whether the result has to be rounded to be a half. A cast to one asks for that where it stands.
   bool is_computed(NodeId id) const {
     const Node& node = graph_.node(id);
-    if (node.kind != Kind::apply || !is_half(node.dtype) || node.op == Op::nextafter) return false;
-    return is_fold(node) || (node.op != Op::cast && (!keeps_half(node.op) || reads_wide(id)));
+    if (node.kind != Kind::apply || !is_half(node.dtype)) return false;
+    return is_fold(node) || (!rounds_itself(node.op) && (!keeps_half(node.op) || reads_wide(id)));
   }
   bool reads_wide(NodeId id) const {
     for (int k = 0; k < graph_.arity(id); ++k)
@@ -41,8 +42,9 @@ class WidenHalves {
     const DType half = node.dtype;
     node.dtype = f32;
     std::vector<Operand> operands;
-    if (is_fold(node) && node.op == Op::cast) {          // each element is rounded
-      operands = {apply_over_mentioned(rebuild_.to, Op::cast, half, node.domain, operands_of(id, true), node.order)};
+    if (is_fold(node) && rounds_itself(node.op)) {       // each element is a half
+      operands = {apply_over_mentioned(rebuild_.to, node.op, half, node.domain, operands_of(id, node.op == Op::cast), node.order)};
+      node.op = Op::cast;
     } else if (is_fold(node) && node.op == Op::copy && !reads_wide(id)) {
       operands = operands_of(id, false);                 // and here they are cast as they are folded
       node.op = Op::cast;

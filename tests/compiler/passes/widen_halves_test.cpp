@@ -89,6 +89,11 @@ TEST_CASE("what lies in memory for an update or a reshape, and what is asked for
         "  %1: f32[i:n] = exp(%0[i])\n"
         "  %2: f16[i:n] = cast(%1[i])\n"
         "  %3: f16[i:n] = nextafter(%2[i], %x[i])\n}\n");
+  CHECK(text_after(widen_halves, "graph g(%x: f16[n]) -> (%0) { %0: f16[] = sum(i:n) nextafter(%x[i], %x[i]) }") ==
+        "graph g(%x: f16[n]) -> (%2) {\n"
+        "  %0: f16[i:n] = nextafter(%x[i], %x[i])\n"
+        "  %1: f32[] = sum(i:n) cast(%0[i])\n"
+        "  %2: f16[] = cast(%1)\n}\n");
   Graph g;
   const Expr x = g.input("x", f16, {4, 6});
   const Function f = compile({reshape(exp(x), {24}), exp(reshape(exp(x), {24}))}, {x}, checked());
