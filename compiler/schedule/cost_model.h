@@ -321,9 +321,10 @@ Index rows_packed(Index row_bytes, Index rows_of_block);
 Index panels_together(Index panel_bytes, Index all);
 // Of such an operand: packed once for that many rows, and loaded once for four of them.
 constexpr double packed_in_loads(bool is_along, Index rows) { return 0.25 + (is_along ? 2 : 8) / static_cast<double>(rows < most_rows_packed ? rows : most_rows_packed); }
-// What a product reads as it is made, such as a cast or an exponential, is an array of its own if so many rows or columns read each element; beyond the
-// caches, if that is more than writing and reading it there take. 256 x 256 x 256 of exponentials 740 -> 170 us, of f16 307 -> 168 (Zen 5).
-inline constexpr double readers_of_factor = 32, readers_of_large_factor = 128;
+// What a product reads as it is made, such as a cast or an exponential, is an array of its own if it costs so much for all rows or columns that read an
+// element; beyond the caches, if that is more than writing and reading it there take. 256 x 256 x 256 of exponentials 740 -> 170 us, of f16 307 -> 168;
+// 100000 x 64 x 128 of bytes 12.3 -> 13.8 ms, of exponentials 47 -> 14 (Zen 5).
+inline constexpr double worth_of_factor = 32, worth_of_large_factor = 256;
 inline constexpr Index rows_that_share = 4, rows_that_share_across = 16;     // what is transposed for fewer pays less than sums along vectors do
 // Results that lie across the vectors are stored one by one, row after row: x^T y of 56 x 512 x 512 floats 70 GFLOP/s, 176 along them; x y^T 74 and
 // 142, of 24 rows 110 and 98, where another operand is transposed for it (Zen 5).

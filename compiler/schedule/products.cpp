@@ -67,7 +67,7 @@ bool is_factor(const Graph& graph, NodeId id, const std::vector<int>& axes, cons
     if (axis >= 0) elements *= static_cast<double>(nest_axes[static_cast<std::size_t>(axis)].hint);
   for (int axis : product.kept)
     if (!has(axes, axis)) readers *= static_cast<double>(nest_axes[static_cast<std::size_t>(axis)].hint);
-  return readers >= (is_in_memory(machine, elements * static_cast<double>(size_of(node.dtype))) ? readers_of_large_factor : readers_of_factor);
+  return readers * op_cost(node.op) >= (is_in_memory(machine, elements * static_cast<double>(size_of(node.dtype))) ? worth_of_large_factor : worth_of_factor);
 }
 
 SharedOperands::SharedOperands(const Graph& graph, const Nest& nest) : axes_(nest.axes) {

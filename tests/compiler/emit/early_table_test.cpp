@@ -59,7 +59,7 @@ TEST_CASE("a loop in a function of its own takes the tables that were made befor
   const Array image = counted(u8, {50, 67, 3}).copy(Order::f), gains = counted(f32, {3});
   const Function f = compile({curve(x, gain)}, {x, gain}, {.threads = 1, .lanes = 8});
   check_call(f, {image, gains});
-  CHECK(f.llvm().find("_piece(") != std::string::npos);
+  if (hardware_threads() > 1) CHECK(f.llvm().find("_piece(") != std::string::npos);       // others generate code, too
   CHECK(makes_early(f));
   CHECK(f.llvm().find("\npass:") == std::string::npos);     // makes none of its own
 }
