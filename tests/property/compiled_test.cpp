@@ -25,6 +25,14 @@ Recipe long_extents() {
   return recipe;
 }
 
+// Loops over a few elements know each index, and so which windows have one there.
+Recipe thin_windows() {
+  Recipe recipe;
+  recipe.nodes = 6;
+  recipe.thin_windows = true;
+  return recipe;
+}
+
 std::string described(const SmallCase& c) {
   std::string text = to_text(c.graph);
   for (std::size_t k = 0; k < c.inputs.size(); ++k) {
@@ -74,3 +82,5 @@ TEST_CASE("compiled random graphs give the interpreter's bits for every layout, 
 }
 
 TEST_CASE("compiled random graphs of long known extents give the interpreter's bits") { check_random_graphs(long_extents(), 300, 120); }
+
+TEST_CASE("compiled random graphs of windows along known thin axes give the interpreter's bits") { check_random_graphs(thin_windows(), 1500, 60); }

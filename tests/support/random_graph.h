@@ -228,6 +228,7 @@ class GraphMaker : RandomWindows {
   void add_something() {
     if (recipe_.smooth) return add_smooth();
     if (recipe_.long_extents && random_.chance(25)) return add_template();
+    if (recipe_.thin_windows && random_.chance(35)) return static_cast<void>(add_update());
     if (random_.chance(recipe_.long_extents ? 15 : 4)) return random_.chance(50) ? void(add_condition()) : void(add_update());
     const auto choice = random_.small(100);
     if (choice < 36) add_op();

@@ -17,6 +17,7 @@ struct Recipe {
   bool transcendental = true;
   bool long_chains = true;
   bool smooth = false;                     // f64, inner values differentiable, for gradients
+  bool thin_windows = false;               // updates along axes of a few elements, known mostly, beside a longer one
   bool long_extents = false;               // an extent or two longer than a leaf of a fold, known mostly, beside short ones
 };
 
@@ -101,6 +102,12 @@ class GraphParts {
     }
     max_rank_ = static_cast<int>(random_.between(1, 3));
   }
+  void choose_thin_sizes() {
+    add_size(0, random_.between(100, 1500), 50);
+    const auto thin = random_.between(1, 2);
+    for (int k = 0; k < thin; ++k) add_size(k + 1, random_.between(1, 6), 10);
+    max_rank_ = static_cast<int>(random_.between(2, 3));
+  }
   void add_size(int place, Index size, int symbol_chance) {
     if (!random_.chance(symbol_chance)) return static_cast<void>(pool_.emplace_back(size));
     const std::string symbol(1, "nmpq"[place]);
@@ -109,6 +116,7 @@ class GraphParts {
   }
   void choose_sizes() {
     if (recipe_.long_extents) return choose_long_sizes();
+    if (recipe_.thin_windows) return choose_thin_sizes();
     const int profile = static_cast<int>(random_.pick({0, 0, 1, 1, 2, 2, 3, 4, 4}));
     const auto count = random_.between(2, 4);
     for (int k = 0; k < count; ++k) {
