@@ -29,7 +29,8 @@ Value* LaneMemory::guarded_load(const Load& load, Value* index, int step, Value*
   const int slot = slots_[static_cast<std::size_t>(load.buffer)], width = index && !run ? lane_count : 1;
   auto wide = [&](Value* value) { return width > 1 ? b_.CreateVectorSplat(lane_count, value) : value; };
   Value* valid = width > 1 && mask ? mask : llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, width));
-  Value *offset = wide(number(0)), *first_offset = number(0), *lane_step = number(0);    // of all lanes; of the first, and from each to the next
+  // Of all lanes; of the first, and from each to the next. Taken out of the vector, the first is computed as one: blurs of bytes took 1.1 to 1.25 times as long.
+  Value *offset = wide(number(0)), *first_offset = number(0), *lane_step = number(0);
   bool in_steps = true;
   for (const Subscript& s : load.at) {
     if (&s == run) continue;
