@@ -1,9 +1,10 @@
-// Float sums and products over a serial loop of at most a leaf, of which all rows stay in a cache, such as sums over a middle axis: one vector
-// of columns after the other, down all rows, with the slots in registers. Rows of slots in memory (emit_jam.cpp) would be filled, loaded,
-// stored and added up at the end.
+// Float sums and products over a serial loop of at most a leaf, such as sums over a middle axis: strips of some columns, down all rows, with slots in
+// registers. Rows of slots in memory (emit_jam.cpp) would be filled, loaded, stored and added up at the end: what sixteen of them hold leaves the first
+// level where rows are long, and where there are few of them it is as much as they are.
 //
-// Sixteen slots of one vector are more than sixteen registers hold, so there are four passes: one over the slots 0 4 8 12, the others
-// over 2 6 10 14, 1 5 9 13 and 3 7 11 15. That is the order in which the tree of weft/accumulator.h adds what each pass makes.
+// A strip is walked in eight passes. Each takes two slots, s and s + 8, of some vectors at a time; what they make is added to what the passes before
+// it left, as the tree of weft/accumulator.h has it: slots in the order 0 4 2 6 1 5 3 7, where the pass that ends a subtree takes its other half from a
+// row of the strip.
 #include <array>
 
 #include "emit_kernel.h"
@@ -13,9 +14,17 @@ namespace weft {
 using llvm::Value;
 
 namespace {
-constexpr int passes = static_cast<int>(fold_slots) / slots_of_a_pass;
-static_assert(fold_slots == 16 && slots_of_a_pass == 4, "the order of passes is that of a tree over sixteen slots");
+constexpr int passes = static_cast<int>(fold_slots) / slots_of_a_pass, levels = 3;
+static_assert(fold_slots == 16 && slots_of_a_pass == 2 && passes == 1 << levels, "the order of passes is that of a tree over sixteen slots");
 }  // namespace
+
+// What a strip sums up: a value for each vector of a step, in the slots of a pass.
+struct KernelEmitter::ColumnSum {
+  const Item* item;
+  int step;
+  llvm::Type* type;
+  std::array<llvm::AllocaInst*, slots_of_a_pass> slots;
+};
 
 void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   const Loop& lanes = *outer.loops[0];
@@ -23,71 +32,84 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   relies_on_one_leaf(rows.var.axis);
   as_copies({.thin = true}, [&] { open_folds(rows, false); });       // one row of results
   const int steps = columns_at_once(outer);
+  const Index strip = strip_of_columns(outer);
   estimated_ = find_estimated(lanes, steps);
   axis_index_[static_cast<std::size_t>(axis)] = nullptr;
   axis_index_[static_cast<std::size_t>(rows.var.axis)] = number(0);
   open_accesses(lanes);
-  std::map<const void*, Value*> strides;
+  Strides strides;
   for (const Item& item : lanes.body)
     if (auto* load = std::get_if<Load>(&item)) strides[&item] = stride_along(load->buffer, load->at, rows.var.axis);
     else if (auto* store = std::get_if<Store>(&item)) strides[&item] = stride_along(store->buffer, store->at, rows.var.axis);
+  for (const Item& item : lanes.body)
+    if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+      const Fold& fold = program_.fold(accumulate->fold);
+      column_halves_[&item] = stack_cell(llvm::ArrayType::get(memory_type(context_, fold.dtype, static_cast<int>(strip)), levels), "halves");
+    }
   as_copies({.down_columns = true}, [&] {
     note_code(lanes, steps, false);
     around_lanes([&] {
-      in_steps(axis, steps, "columns", [&](Value* index, int count, const Masks& masks) { emit_column(rows, lanes, strides, index, count, masks); });
+      const Range all = range_of(axis);
+      for_range(all.begin, all.end, strip, "strip", [&](Value* begin) {
+        const Range part{begin, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(begin, number(strip)), all.end)};
+        for_range(number(0), number(passes), 1, "pass", [&](Value* pass) {
+          in_steps(axis, part, steps, "columns", [&](Value* index, int count, const Masks& masks) { emit_columns_of_pass(rows, lanes, strides, pass, {part.begin, index}, count, masks); });
+        }, true);
+      });
     });
   });
+  column_halves_.clear();
   axis_index_[static_cast<std::size_t>(rows.var.axis)] = nullptr;
   close_folds(rows, range_of(rows.var.axis));
 }
 
-// One step of columns, all rows.
-void KernelEmitter::emit_column(const Loop& rows, const Loop& lanes, const std::map<const void*, Value*>& strides, Value* index, int steps, const Masks& masks) {
-  struct Sum {
-    const Item* item;
-    int step;
-    llvm::Type* type;
-    llvm::AllocaInst *half, *all;                // of two passes, of four
-    std::array<llvm::AllocaInst*, slots_of_a_pass> slots;
-  };
-  std::vector<Sum> sums;
+// One step of columns: what the slots of a pass sum up of all rows, added to what the passes before it made. at: from the strip's first column.
+void KernelEmitter::emit_columns_of_pass(const Loop& rows, const Loop& lanes, const Strides& strides, Value* pass, Range at, int steps, const Masks& masks) {
+  std::vector<ColumnSum> sums;
+  const auto fold_of = [&](const ColumnSum& sum) -> const Fold& { return program_.fold(std::get<Accumulate>(*sum.item).fold); };
+  const auto combine = [&](const ColumnSum& sum, Value* a, Value* b) { return emit_combine(b_, fold_of(sum).accumulator, fold_of(sum).dtype, a, b); };
   for (const Item& item : lanes.body)
     if (auto* accumulate = std::get_if<Accumulate>(&item))
       for (int step = 0; step < steps; ++step) {
-        llvm::Type* type = register_type(context_, program_.fold(accumulate->fold).dtype, lane_count);
-        sums.push_back({&item, step, type, stack_cell(type, "half"), stack_cell(type, "all"), {}});
-        for (auto*& slot : sums.back().slots) slot = stack_cell(type, "slot");
+        const Fold& fold = program_.fold(accumulate->fold);
+        sums.push_back({&item, step, register_type(context_, fold.dtype, lane_count), {}});
+        for (auto*& slot : sums.back().slots) b_.CreateStore(constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count), slot = stack_cell(sums.back().type, "slot"));
       }
-  const auto fold_of = [&](const Sum& sum) -> const Fold& { return program_.fold(std::get<Accumulate>(*sum.item).fold); };
-  const auto combine = [&](const Sum& sum, Value* a, Value* b) { return emit_combine(b_, fold_of(sum).accumulator, fold_of(sum).dtype, a, b); };
-  for_range(number(0), number(passes), 1, "pass", [&](Value* pass) {
-    Value* second_of_half = b_.CreateTrunc(pass, b_.getInt1Ty());
-    Value* first = b_.CreateOr(b_.CreateLShr(pass, number(1)), b_.CreateShl(b_.CreateAnd(pass, number(1)), number(1)));    // 0 2 1 3
-    for (const Sum& sum : sums)
-      for (auto* slot : sum.slots) b_.CreateStore(constant_value(context_, unit(fold_of(sum).accumulator, fold_of(sum).dtype), lane_count), slot);
-    emit_rows_of_pass(rows, strides, first, [&](int slot) {
-      emit_lane_items(lanes, index, steps, masks);
-      for (const Sum& sum : sums) {
-        auto* cell = sum.slots[static_cast<std::size_t>(slot)];
-        const auto& item = std::get<Accumulate>(*sum.item);
-        b_.CreateStore(accumulated(fold_of(sum), b_.CreateLoad(sum.type, cell), pack(item.value, sum.step), item.factor ? pack(*item.factor, sum.step) : nullptr), cell);
-      }
-    });
-    for (const Sum& sum : sums) {
-      const auto slot = [&](std::size_t k) { return b_.CreateLoad(sum.type, sum.slots[k]); };
-      Value* quarter = combine(sum, combine(sum, slot(0), slot(2)), combine(sum, slot(1), slot(3)));
-      Value *half = b_.CreateLoad(sum.type, sum.half), *all = b_.CreateLoad(sum.type, sum.all);
-      half = b_.CreateSelect(second_of_half, combine(sum, half, quarter), quarter);
-      all = b_.CreateSelect(b_.CreateICmpEQ(pass, number(1)), half, b_.CreateSelect(second_of_half, combine(sum, all, half), all));
-      b_.CreateStore(half, sum.half);
-      b_.CreateStore(all, sum.all);
+  Value* first = b_.CreateOr(b_.CreateOr(b_.CreateShl(b_.CreateAnd(pass, number(1)), number(2)), b_.CreateAnd(pass, number(2))), b_.CreateLShr(pass, number(2)));
+  emit_rows_of_pass(rows, strides, first, [&](int slot) {
+    emit_lane_items(lanes, at.end, steps, masks);
+    for (const ColumnSum& sum : sums) {
+      auto* cell = sum.slots[static_cast<std::size_t>(slot)];
+      const auto& item = std::get<Accumulate>(*sum.item);
+      b_.CreateStore(accumulated(fold_of(sum), b_.CreateLoad(sum.type, cell), pack(item.value, sum.step), item.factor ? pack(*item.factor, sum.step) : nullptr), cell);
     }
   });
-  for (const Sum& sum : sums) lane_store(accesses_.at(sum.item), fold_of(sum).dtype, index, sum.step, mask_of(masks, sum.step), b_.CreateLoad(sum.type, sum.all));
+  const auto value = [&](const ColumnSum& sum) { return b_.CreateLoad(sum.type, sum.slots[0]); };
+  const auto half_at = [&](const ColumnSum& sum, Value* level) {
+    auto* halves = column_halves_.at(sum.item);
+    Value* row = b_.CreateInBoundsGEP(halves->getAllocatedType(), halves, {number(0), level, b_.CreateSub(at.end, at.begin)});
+    return after(memory_type(context_, fold_of(sum).dtype, lane_count), row, sum.step);
+  };
+  for (const ColumnSum& sum : sums) b_.CreateStore(combine(sum, value(sum), b_.CreateLoad(sum.type, sum.slots[1])), sum.slots[0]);
+  Value* subtrees = b_.CreateIntrinsic(llvm::Intrinsic::cttz, {b_.getInt64Ty()}, {b_.CreateAdd(pass, number(1)), b_.getTrue()});       // that end with this pass
+  const auto in_memory = [&](const ColumnSum& sum) { return memory_type(context_, fold_of(sum).dtype, lane_count); };
+  for_range(number(0), subtrees, 1, "subtree", [&](Value* level) {
+    for (const ColumnSum& sum : sums) {
+      Value* half = from_memory(b_.CreateAlignedLoad(in_memory(sum), half_at(sum, level), llvm::Align(size_of(fold_of(sum).dtype))), fold_of(sum).dtype);
+      b_.CreateStore(combine(sum, half, value(sum)), sum.slots[0]);
+    }
+  });
+  Value* is_last = b_.CreateICmpEQ(pass, number(passes - 1));
+  if_then(is_last, "sums", [&] {
+    for (const ColumnSum& sum : sums) lane_store(accesses_.at(sum.item), fold_of(sum).dtype, at.end, sum.step, mask_of(masks, sum.step), value(sum));
+  });
+  if_then(b_.CreateNot(is_last), "halves", [&] {
+    for (const ColumnSum& sum : sums) b_.CreateAlignedStore(to_memory(value(sum), fold_of(sum).dtype), half_at(sum, subtrees), llvm::Align(size_of(fold_of(sum).dtype)));
+  });
 }
 
-// row(slot) for the rows first, first + 4, .. of the loop, four in an iteration; addresses are those of each row meanwhile.
-void KernelEmitter::emit_rows_of_pass(const Loop& rows, const std::map<const void*, Value*>& strides, Value* first, const std::function<void(int)>& row) {
+// row(slot) for the rows first, first + 8, .. of the loop, two in an iteration; addresses are those of each row meanwhile.
+void KernelEmitter::emit_rows_of_pass(const Loop& rows, const Strides& strides, Value* first, const std::function<void(int)>& row) {
   const auto axis = static_cast<std::size_t>(rows.var.axis);
   const auto outside = accesses_;
   Value* const last = size(program_.axes[axis].extent);

@@ -32,7 +32,8 @@ class KernelEmitter : private Accesses {
   void emit_serial(const Loop& loop);
   Value* emit_several(const Loop& loop, const Outer& outer, Together how, Range range);
   void emit_blocks(const Loop& loop);
-  template <class Body> void in_steps(int axis, int steps, const char* name, Body body);
+  template <class Body> void in_steps(int axis, Range along, int steps, const char* name, Body body);
+  template <class Body> void in_steps(int axis, int steps, const char* name, Body body) { in_steps(axis, range_of(axis), steps, name, body); }
 
   // emit_outline.cpp: bodies, in pieces if they are large; long functions, called if there are many
   bool calls_functions() const { return calls_ || jam_.size() >= (is_along_rows() ? most_vectors + 1 : copies_that_call); }
@@ -139,8 +140,10 @@ class KernelEmitter : private Accesses {
 
   // emit_columns.cpp
   void emit_columns(const Loop& rows, const Outer& outer);
-  void emit_column(const Loop& rows, const Loop& lanes, const std::map<const void*, Value*>& strides, Value* index, int steps, const Masks& masks);
-  void emit_rows_of_pass(const Loop& rows, const std::map<const void*, Value*>& strides, Value* first, const std::function<void(int)>& row);
+  using Strides = std::map<const void*, Value*>;        // by item: bytes from row to row
+  struct ColumnSum;
+  void emit_columns_of_pass(const Loop& rows, const Loop& lanes, const Strides& strides, Value* pass, Range at, int steps, const Masks& masks);
+  void emit_rows_of_pass(const Loop& rows, const Strides& strides, Value* first, const std::function<void(int)>& row);
 
   // emit_register_blocks.cpp
   struct Block;
@@ -306,6 +309,7 @@ class KernelEmitter : private Accesses {
   };
   bool stores_late_ = false;
   std::vector<LateStore> late_stores_;
+  std::map<const void*, llvm::AllocaInst*> column_halves_;   // by Accumulate: rows of a strip of columns, one for each level of the tree
   std::map<int, Value*> carried_rows_;          // by buffer: rows of states, from copy to copy
   std::unordered_map<const void*, std::vector<Value*>> tiles_;   // by Load: for each copy, or each step of the only one, in memory's type
   std::map<const void*, std::vector<Value*>> tile_stores_;           // by Store: likewise
@@ -318,9 +322,8 @@ class KernelEmitter : private Accesses {
   std::set<const Loop*> noted_;
 };
 
-// body(index, steps, no masks) for whole steps of so many vectors of the axis' range, then body(index, 1, masks) for what is left.
-template <class Body> void KernelEmitter::in_steps(int axis, int steps, const char* name, Body body) {
-  const Range along = range_of(axis);
+// body(index, steps, no masks) for whole steps of so many vectors of a range that begins with one of them, then body(index, 1, masks) for what is left.
+template <class Body> void KernelEmitter::in_steps(int axis, Range along, int steps, const char* name, Body body) {
   const Index stride = Index{steps} * lane_count;
   const bool exact = relies_on_whole(axis, stride);
   Value* whole = exact ? along.end : b_.CreateSub(along.end, b_.CreateURem(b_.CreateSub(along.end, along.begin), number(stride)));

@@ -3,6 +3,9 @@
 // Where an instruction orders zeros it keeps the better number, and beside it runs whether any element was NaN (AVX-512: 4096 floats .038 ns an element
 // for .045 with the signs of all elements instead, 65536 .046 for .052, Zen 4). Elsewhere a minimum takes three instructions, which keep NaN and the
 // lesser zero (llvm_lane.h), and a maximum is one of the negative numbers: nothing runs beside it, and a row ends as a sum does.
+//
+// Folds outside the vectors combine exactly: what reads memory is as fast as its loads are far ahead of what waits for them, and conditions of all of
+// them are more than a processor has registers of masks for. The largest down columns of 512 x 32768 floats 2.0 ms, so 2.3 (Zen 5).
 #include <algorithm>
 #include <limits>
 

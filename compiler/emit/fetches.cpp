@@ -92,7 +92,7 @@ void Fetches::share_next_row(std::vector<Reader>& readers) const {
 Index Fetches::units_ahead(const std::vector<Reader>& readers, const Reader& reader) const {
   const bool in_memory = lies_in_memory(reader.load->buffer, reader.load->at);
   if (!program_.root.var.splits()) {
-    if (reader.next_steps == 0) return 0;
+    if (reader.next_steps == 0 || bytes_of_row(reader.load->buffer, reader.load->at) > machine_.second_level_bytes / 4) return 0;
     return in_memory ? static_cast<Index>(std::ceil(machine_.row_bytes_ahead / bytes_of_row(reader.load->buffer, reader.load->at))) : 1;
   }
   if (program_.block == 0) return &reader == &readers[0] && fetches_next_unit(*reader.load, *reader.loop) ? 1 : 0;

@@ -1,5 +1,6 @@
 // Choices about folds over a loop outside the vectors, over rows along them, and about rows that share operands: which of its elements are worked on at once.
 #include <algorithm>
+#include <bit>
 
 #include "loop_choices.h"
 #include "schedule/cost_model.h"
@@ -33,34 +34,43 @@ bool LoopChoices::is_rows(const Loop& loop, const Outer& outer) const {
   return outer.folds_lanes && !outer.scans && !outer.rows && !outer.scalars && !outer.folds_outer && !outer.folds_others && outer.across == 0;
 }
 
-int LoopChoices::columns_at_once(const Outer& outer) const {
-  const Loop& lanes = *outer.loops[0];
-  const auto sums = std::count_if(lanes.body.begin(), lanes.body.end(), [](const Item& item) { return std::holds_alternative<Accumulate>(item); });
-  const std::size_t bytes = std::max(size_of(f32), widest_of(lanes));                    // halves are added as f32
-  return std::min({2, vectors_of_unit(lanes), registers() / 2 / (slots_of_a_pass * registers_of(bytes) * static_cast<int>(sums))});
+static int sums_of(const Loop& lanes) {
+  return static_cast<int>(std::count_if(lanes.body.begin(), lanes.body.end(), [](const Item& item) { return std::holds_alternative<Accumulate>(item); }));
 }
 
-// Float sums over rows of which one vector of columns after the other may be walked: all of them are in a cache, or few enough are read at once.
+// Halves are added as f32.
+std::size_t LoopChoices::widest_of_columns(const Loop& lanes) const { return std::max(size_of(f32), widest_of(lanes)); }
+
+int LoopChoices::columns_at_once(const Outer& outer) const {
+  const Loop& lanes = *outer.loops[0];
+  const int registers_each = registers_of(widest_of_columns(lanes)) * sums_of(lanes);
+  const Index vectors = program_.axis(lanes.var.axis).hint / lane_count;
+  return std::min({lanes.weight <= only_summed ? 8 : 4, vectors_of_unit(lanes), std::max(1, static_cast<int>(std::bit_floor(static_cast<std::size_t>(vectors)))), registers() / 2 / (slots_of_a_pass * registers_each)});
+}
+
+Index LoopChoices::strip_of_columns(const Outer& outer) const {
+  const Loop& lanes = *outer.loops[0];
+  return columns_of_strip(widest_of_columns(lanes) * static_cast<std::size_t>(sums_of(lanes)));
+}
+
+// Float sums over rows of which a strip of columns after the other may be walked: all of them are in a cache, or few enough are read at once.
 bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
   if (!is_fold_of_rows(loop, outer) || outer.scans || !outer.ordered || loop.body.size() != 1 || columns_at_once(outer) < 1) return false;
   if (program_.is_tiled(loop.var.axis) || !fits_one_leaf(loop.var.axis)) return false;       // rows from the first to the last
   const Loop& lanes = *outer.loops[0];
   const Index rows = program_.axis(loop.var.axis).hint, columns = program_.axis(lanes.var.axis).hint;
-  Index row_bytes = 0, apart = 1;
+  Index apart = 1;                      // bytes
   int arrays = 0;
   for (const Item& item : lanes.body) {
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && program_.fold(accumulate->fold).row_axes != std::vector<int>{lanes.var.axis}) return false;
     auto* load = std::get_if<Load>(&item);
     if (!load) continue;
     if (load->guarded || !is_linear(load->at)) return false;
-    const Index bytes = columns * item_bytes(program_.buffer(load->buffer).dtype);
-    row_bytes += bytes;
     if (program_.buffer(load->buffer).place == Place::row || !depends_on(*load, loop.var.axis)) continue;
     ++arrays;
-    apart = std::max(apart, bytes);
+    apart = std::max(apart, columns * item_bytes(program_.buffer(load->buffer).dtype));
   }
-  if (lanes.weight > small_body || rows < static_cast<Index>(fold_slots)) return false;
-  return columns_stay_near(rows, row_bytes) || (program_.is_tiled(lanes.var.axis) && columns_pay(rows, arrays, apart, static_cast<double>(rows * apart) * arrays));
+  return lanes.weight <= small_body && rows >= static_cast<Index>(fold_slots) && columns_pay(rows * arrays, apart);
 }
 
 // Rows one by one, of which several sums are taken one after the other, of little else: each is a chain of additions, as the order of sums stays, and a

@@ -94,6 +94,7 @@ class LoopChoices {
   bool is_pairs(const Loop& rows, const Outer& outer) const;
   int sharing(const Loop& loop, const Outer& outer) const;   // elements whose bodies load the same vectors; 1: each by itself
   int columns_at_once(const Outer& outer) const;   // vectors
+  Index strip_of_columns(const Outer& outer) const;
   // along_rows.cpp: loops over the few elements of rows
   Index distance_of_rows(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;
   bool runs_along_rows(const Loop& serial, const Outer& outer) const;
@@ -145,6 +146,7 @@ class LoopChoices {
   bool is_rolled_tile(const Loop& loop, const Outer& outer) const;
   bool is_jam(const Loop& loop, const Outer& outer) const;
   bool is_rows(const Loop& loop, const Outer& outer) const;
+  std::size_t widest_of_columns(const Loop& lanes) const;
   bool is_columns(const Loop& loop, const Outer& outer) const;
   bool fits_register_block(const Loop& rows, const Loop& fold) const;
   std::optional<std::size_t> sums_of_rows(const Loop& rows) const;

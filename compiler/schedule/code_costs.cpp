@@ -9,30 +9,16 @@
 
 namespace weft {
 
-namespace {
+// What they leave to each other, and their results, have a part of the first level.
+Index columns_of_strip(std::size_t bytes) { return std::max<Index>(Index{most_vectors} * lane_count, static_cast<Index>(std::bit_floor(static_cast<std::size_t>(first_level_share) / 4 / bytes))); }
 
-// Lines of the first level for rows that are so many bytes apart: of a large power of two, many lie in one set of it.
-Index lines_for_rows(Index apart) {
-  constexpr Index sets = 64, ways = 8;
-  return ways * (apart % line_bytes == 0 ? sets / std::gcd(std::max<Index>(1, apart / line_bytes), sets) : sets);
-}
-
-}  // namespace
-
-// All in the second level, and a line of each row in half of the first.
-bool columns_stay_near(Index rows, Index row_bytes) {
-  constexpr Index second_level = 1 << 17;
-  return rows * row_bytes <= second_level && rows <= lines_for_rows(row_bytes) / 2;
-}
-
-// Each line is read once, in one of the passes. Sums of 20, 32 and 64 rows of 40000 floats, ns an element: .19, .13, .09 as rows of slots, .04, .05, .06 so;
-// of two arrays .23, .18, .20 and .10, .12, .28; of rows 4096 floats apart .17, .12, .08 and .07, .09, .12; of 20 and 32 rows in memory .45, .33 and
-// .20, .40 (Zen 4).
-bool columns_pay(Index rows, int arrays, Index apart, double bytes) {
-  constexpr double third_level = 1 << 24;
-  constexpr Index followed = 16, followed_in_memory = 6;       // streams that a processor fetches ahead by itself
-  const Index of_a_pass = rows * arrays / slots_of_a_pass;
-  return of_a_pass <= std::min(lines_for_rows(apart), bytes > third_level ? followed_in_memory : followed);
+// Rows of slots gain nothing but where rows are a large power of two apart, so that what a pass reads of them is in few sets of the first level. Sums of 48,
+// 100 and 200 rows of 16 M floats .16, .16 and .15 ns an element, .11, .10 and .09 so; of 64, 512 and 1000 rows of 65536, 8192 and 3000 floats .058, .040
+// and .043, and .041, .055 and .039; of products of 128 rows of 32768 floats .15 and .20 (Zen 5).
+bool columns_pay(Index rows, Index apart) {
+  constexpr Index sets = 64, ways = 8, passes = static_cast<Index>(fold_slots) / slots_of_a_pass;
+  const Index lines = ways * (apart % line_bytes == 0 ? sets / std::gcd(std::max<Index>(1, apart / line_bytes), sets) : sets);
+  return rows <= passes * lines;
 }
 
 int op_latency(Op op) {

@@ -12,7 +12,7 @@
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, vector_loop_code, largest_piece,
 //                                 code_per_piece, stored_in_turn, twice_emitted, long_body, worth_overlapping, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,
-//                                 slots_of_a_pass, columns_stay_near, is_from_tables, looks_up_coefficients, next_to_nothing, long_run, worth_last_tile, worth_pairs,
+//                                 slots_of_a_pass, columns_of_strip, columns_pay, is_from_tables, looks_up_coefficients, next_to_nothing, long_run, worth_last_tile, worth_pairs,
 //                                 lookups_in_registers, lookups_in_memory
 //   products of matrices          rows_of_register_block, vectors_of_register_block, rows_packed, panels_together, packed_in_loads, rows_that_share
 //   parts of a loop               near_an_end, least_part, near_last_row, least_rows, few_parts, most_parts, small_parts
@@ -243,10 +243,10 @@ int code_per_piece(int code, int parts);         // of a variant that has so muc
 // Instructions of a function before LLVM's passes. Vectors that leave their registers go where lines of the cache begin: LLVM does not see to that by
 // itself where it meets them late, and softmax of rows of five then takes .52 or .92 ns an element, as the caller's stack may lie (Zen 4).
 inline constexpr unsigned likely_to_spill = 200;
-inline constexpr int slots_of_a_pass = 4;        // of sums of columns: see emit_columns.cpp
-bool columns_stay_near(Index rows, Index row_bytes);   // while rows are walked one vector of columns after the other
-// The same of long rows, a unit of which is walked at a time. arrays: that have such rows, apart by so many bytes; bytes: of all.
-bool columns_pay(Index rows, int arrays, Index apart, double bytes);
+inline constexpr int slots_of_a_pass = 2;        // of sums of columns: see emit_columns.cpp
+inline constexpr int only_summed = 2;            // the body of a loop that does nothing else
+Index columns_of_strip(std::size_t bytes);       // .. of what is summed up, for each of its columns
+bool columns_pay(Index rows, Index apart);       // rather than rows of slots; rows: of all arrays; apart: bytes from row to row
 inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code
 inline constexpr int thin_bodies = 16 * tiled_body;   // the same of all copies of a loop that is written out
 Index most_thin(bool calls, bool stores, bool across);   // elements of such a loop: whose copies call long functions, store, or lie across the vectors
