@@ -120,7 +120,7 @@ int LoopChoices::latency_steps(const Loop& loop) const {
   std::size_t bytes = widest_of(loop);
   for (const Item& item : loop.body)
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && std::count(loop.folds.begin(), loop.folds.end(), accumulate->fold) > 0)
-      if (is_extreme(program_.fold(accumulate->fold))) bytes *= 2;    // each takes several instructions
+      if (is_extreme(program_.fold(accumulate->fold)) && registers_of(bytes) < registers()) bytes *= 2;    // each takes several instructions
   return vectors_side_by_side(loop.weight, functions, !loop.folds.empty(), registers_of(bytes), registers(), loop.is_long_run);
 }
 

@@ -89,3 +89,14 @@ TEST_CASE("extremes of many rows of a few, of long rows by several threads, and 
     same_bits(f, {counted_by(f32, {n, m}, [](Index) { return -0.0; })});
   }
 }
+
+TEST_CASE("more extremes in one loop than there are registers") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"});
+  std::vector<Expr> outputs;
+  for (int k = 1; k <= 40; ++k) outputs.insert(outputs.end(), {max(abs(x - 0.1 * k)), min(abs(x + 0.1 * k))});
+  for (const int lanes : {0, 4, 8}) {
+    const Function f = compile(outputs, {x}, {.threads = 1, .lanes = lanes, .verify = true});
+    for (const Index length : {1, 100, 1000}) same_bits(f, {uneven(f32, {length})});
+  }
+}
