@@ -19,6 +19,8 @@ std::vector<StrideClass> stride_classes(const Dims& strides, const Dims& shape) 
     if (stride >= -fastest && stride <= fastest) return static_cast<StrideClass>(stride);
     return stride == row ? StrideClass::joined : stride == block ? StrideClass::stacked : StrideClass::other;
   };
+  // Strides of what has no element say nothing, a result may have any. Code for such a call is not that of other calls.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return std::vector<StrideClass>(shape.size(), StrideClass::unit);
   std::vector<StrideClass> classes;
   for (std::size_t d = 0; d < shape.size(); ++d) classes.push_back(shape[d] <= 1 ? StrideClass::unit : class_of(strides[d]));
   return classes;

@@ -76,6 +76,15 @@ TEST_CASE("elements between those of a strided output are left alone") {
       if (i % 2 != 1 || j % 3 != 1) CHECK(memory.at<float>({i, j}) == -99.0f);
 }
 
+TEST_CASE("an output without elements may have any strides") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const Function f = compile({x + 1}, {x}, {.threads = 1});
+  const Array memory(f32, {64});
+  for (const auto& [shape, strides] : {std::pair<Dims, Dims>{{0, 4}, {1, 0}}, {{4, 0}, {0, 1}}, {{0, 4}, {0, 0}}, {{0, 0}, {0, 7}}, {{1, 4}, {0, 1}}, {{4, 1}, {1, 0}}})
+    CHECK_NOTHROW(f.run({Array(f32, shape)}, {Array::borrow(View(memory.View::data(), f32, shape, strides), memory.owner())}));
+}
+
 TEST_CASE("inputs may repeat elements with stride 0 and be read-only") {
   const Function f = compile_text(three);
   const Array row = uniform(f32, {33}, 1), column = uniform(f32, {9, 1}, 2), one = uniform(f32, {1, 1}, 3);

@@ -33,6 +33,12 @@ TEST_CASE("small steps are known along the fastest axis alone; axes of extent 1 
   CHECK(letters({7, 2}, {1, 1}) == "uu");
 }
 
+TEST_CASE("strides of an array without elements say nothing") {
+  CHECK(letters({1, 0}, {0, 4}) == "uu");
+  CHECK(letters({0, 1}, {4, 0}) == "uu");
+  CHECK(letters({20, 5, 1}, {0, 4, 5}) == "uuu");
+}
+
 TEST_CASE("the axis that follows the fastest without a gap is known") {
   CHECK(letters({30, 1}, {10, 30}) == "ju");
   CHECK(letters({4, 1}, {3000, 4}) == "ju");         // rows of four elements
