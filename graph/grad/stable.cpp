@@ -21,7 +21,7 @@ std::optional<StableForm> Sweep::stable_form_of(NodeId id) const {
 Local Sweep::along_form(Frame& frame, const StableForm& form, DType dtype, const Local& passes) {
   const Local own(frame, form.at), at = form.negated ? -own : own;
   const Local value = derivative(form.op, 0, {at}, Local(frame, form.op, dtype, {at.node(dtype)}), passes);
-  return form.negated ? -value : value;
+  return form.negated != form.negative ? -value : value;
 }
 
 // The logarithm of a sum of exponentials, read as the whole fold gives it.

@@ -14,16 +14,19 @@ class Reader {
   std::optional<StableForm> form() const {
     if (node_.kind != Kind::apply || !is_floating(node_.dtype)) return {};
     switch (node_.op) {
-      case Op::log: return of(Op::softplus, false, one_and_exponent(operand(0)));
-      case Op::log1p: return of(Op::softplus, false, exponent(operand(0)));
-      case Op::reciprocal: return of(Op::sigmoid, true, one_and_exponent(operand(0)));
-      case Op::divide: {
-        const auto below = one_and_exponent(operand(1));
-        if (is_one(operand(0))) return of(Op::sigmoid, true, below);
-        const auto above = exponent(operand(0));
-        return above && below && above->node == below->node && above->map == below->map ? of(Op::sigmoid, false, below) : std::nullopt;
+      case Op::log:
+        if (const auto at = one_and_exponent(operand(0))) return of(Op::softplus, at);
+        if (const auto inner = sigmoid(operand(0))) return of(Op::softplus, inner->at, !inner->negated, true);
+        return {};
+      case Op::log1p:
+        if (const auto at = exponent(operand(0))) return of(Op::softplus, at);
+        if (!is_plain(operand(0), Op::negative)) return {};
+        if (const auto inner = sigmoid(operand_of(graph_, operand(0), 0))) return of(Op::softplus, inner->at, inner->negated, true);
+        return {};
+      default: {
+        const auto inner = quotient(node_.op, [this](int position) { return operand(position); });
+        return inner ? of(Op::sigmoid, inner->at, inner->negated) : std::nullopt;
       }
-      default: return {};
     }
   }
 
@@ -47,10 +50,9 @@ class Reader {
     mark_axes(operand_of(graph_, value, 1).map, mentioned);
     return std::find(mentioned.begin() + fold.kept, mentioned.end(), true) == mentioned.end();
   }
-  std::optional<StableForm> of(Op op, bool negated, std::optional<Operand> at) const {
-    if (!at) return {};
+  std::optional<StableForm> of(Op op, std::optional<Operand> at, bool negated = false, bool negative = false) const {
     settle_parts(graph_, *at, node_.domain);
-    return StableForm{op, negated, std::move(*at)};
+    return StableForm{op, negated, negative, std::move(*at)};
   }
   Operand operand(int position) const { return {graph_.operand(id_, position), graph_.map(id_, position)}; }
 
@@ -74,6 +76,35 @@ class Reader {
     const Operand left = operand_of(graph_, value, 0), right = operand_of(graph_, value, 1);
     return is_one(left) ? exponent(right) : is_one(right) ? exponent(left) : std::nullopt;
   }
+  // sigmoid(at), or sigmoid(-at).
+  struct Sigmoid {
+    bool negated;
+    Operand at;
+  };
+  // A quotient that is one; part(k): its operand k.
+  template <class Part> std::optional<Sigmoid> quotient(Op op, Part part) const {
+    if (op != Op::reciprocal && op != Op::divide) return {};
+    const auto below = one_and_exponent(part(op == Op::divide ? 1 : 0));
+    if (!below) return {};
+    if (op == Op::reciprocal || is_one(part(0))) return Sigmoid{true, *below};
+    const auto above = exponent(part(0));
+    return above && below->node == above->node && below->map == above->map ? std::optional(Sigmoid{false, *below}) : std::nullopt;
+  }
+  // The function itself, such a quotient, or 1 less one of these.
+  std::optional<Sigmoid> sigmoid(const Operand& value) const {
+    if (!is_plain(value, Op::subtract)) return sigmoid_itself(value);
+    auto found = is_one(operand_of(graph_, value, 0)) ? sigmoid_itself(operand_of(graph_, value, 1)) : std::nullopt;
+    if (found) found->negated = !found->negated;
+    return found;
+  }
+  std::optional<Sigmoid> sigmoid_itself(const Operand& value) const {
+    if (is_plain(value, Op::sigmoid)) {
+      Operand a = operand_of(graph_, value, 0);
+      return graph_.node(a.node).dtype == node_.dtype ? std::optional(Sigmoid{false, std::move(a)}) : std::nullopt;
+    }
+    const Op op = graph_.node(value.node).op;
+    return is_plain(value, op) ? quotient(op, [&](int position) { return operand_of(graph_, value, position); }) : std::nullopt;
+  }
 
   const Graph& graph_;
   const Node& node_;
@@ -85,7 +116,6 @@ class Reader {
 
 std::optional<LogSum> log_sum(const Graph& graph, NodeId id, const std::function<bool(NodeId)>& keeps) { return Reader(graph, id, keeps).log_sum(); }
 std::optional<StableForm> stable_form(const Graph& graph, NodeId id, const std::function<bool(NodeId)>& keeps) { return Reader(graph, id, keeps).form(); }
-
 
 ShiftedSum shifted_sum(Graph& graph, const Node& sum, const Operand& a, bool stops_gradient) {
   const AxisMap kept = identity_map(sum.kept), whole = identity_map(static_cast<int>(sum.domain.size()));

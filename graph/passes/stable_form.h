@@ -1,4 +1,5 @@
-// Nodes that are a stable function in other words: log(1 + exp(a)) is softplus(a), 1 / (1 + exp(a)) is sigmoid(-a). The simplifier computes them
+// Nodes that are a stable function in other words: log(1 + exp(a)) is softplus(a), 1 / (1 + exp(a)) is sigmoid(-a), log(sigmoid(a)) is -softplus(-a).
+// The simplifier computes them
 // as that function (simplify_rules.cpp), and their derivatives are taken as its. Through exp, which overflows, these would be infinity
 // times 0 where the function itself is an ordinary number.
 //
@@ -14,6 +15,7 @@ namespace weft {
 struct StableForm {
   Op op;
   bool negated;                                              // op(-at), not op(at)
+  bool negative;                                             // -op(..)
   Operand at;                                                // over the domain of the node
 };
 

@@ -24,6 +24,14 @@ const std::vector<std::pair<const char*, Make>>& forms() {
       {"1 / (exp(x) + 1)", [](const Expr& x) { return 1 / (exp(x) + 1); }},
       {"reciprocal(1 + exp(x))", [](const Expr& x) { return reciprocal(1 + exp(x)); }},
       {"exp(x) / (1 + exp(x))", [](const Expr& x) { const Expr e = exp(x); return e / (1 + e); }},
+      {"log(sigmoid(x))", [](const Expr& x) { return log(sigmoid(x)); }},
+      {"log(1 - sigmoid(x))", [](const Expr& x) { return log(1 - sigmoid(x)); }},
+      {"log1p(-sigmoid(x))", [](const Expr& x) { return log1p(-sigmoid(x)); }},
+      {"log(1 / (1 + exp(-x)))", [](const Expr& x) { return log(1 / (1 + exp(-x))); }},
+      {"log(1 - exp(x) / (1 + exp(x)))", [](const Expr& x) { const Expr e = exp(x); return log(1 - e / (1 + e)); }},
+      {"log(sigmoid) of a flipped x", [](const Expr& x) { return log(flip(sigmoid(x.slice({{1, 4}})))); }},
+      {"a sigmoid read elsewhere", [](const Expr& x) { const Expr s = sigmoid(x); return s * log(s) + (1 - s) * log(1 - s); }},
+      {"log(2 - sigmoid(x)), which is none", [](const Expr& x) { return log(2 - sigmoid(x)); }},
       {"of a flipped x", [](const Expr& x) { return log(1 + flip(exp(x))); }},
       {"of a slice", [](const Expr& x) { return log(1 + exp(x.slice({{1, 4}}))); }},
       {"of a broadcast x", [](const Expr& x) { return log(1 + broadcast_to(expand_dims(exp(x), 0), {3, 5})); }},
@@ -60,6 +68,8 @@ TEST_CASE("their derivatives are numbers where exp overflows") {
     check_close(p.gradients(sum(y))[0], rising, 1e-15);
     check_close(p(jvp({y}, {x}, {p.g.constant(vec({1.0, 1.0, 1.0, 1.0}))})[0]), rising, 1e-15);
   }
+  for (const Expr& y : {log(sigmoid(x)), log(1 / (1 + exp(-x)))}) check_close(p.gradients(sum(y))[0], {0, 1, 0, 0.5}, 1e-15);
+  for (const Expr& y : {log(1 - sigmoid(x)), log1p(-sigmoid(x)), log(1 - 1 / (1 + exp(-x)))}) check_close(p.gradients(sum(-y))[0], rising, 1e-15);
   for (const Expr& y : {1 / (1 + exp(-x)), reciprocal(1 + exp(x)), exp(x) / (1 + exp(x))}) {
     const Expr slope = grad(sum(y), {x}, Disconnected::zero)[0];
     for (double each : p(slope)) CHECK(std::abs(each) <= 0.25);
