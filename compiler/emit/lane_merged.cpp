@@ -11,6 +11,12 @@ using llvm::Value;
 
 // Sixteen elements from number `first` on, counted modulo the period: all of them are there.
 Value* LaneMemory::repeated_load(const LaneAccess& access, DType dtype, Value* first) {
+  const auto *known = llvm::dyn_cast<llvm::ConstantInt>(first), *apart = llvm::dyn_cast<llvm::ConstantInt>(access.lane_stride);
+  if (known && apart && apart->getSExtValue() == item_bytes(dtype) && access.period <= lane_count) {
+    std::vector<int> lanes;
+    for (Index k = 0; k < lane_count; ++k) lanes.push_back(static_cast<int>((known->getSExtValue() + k) % access.period));
+    return from_memory(b_.CreateShuffleVector(load_run(dtype, access.base, static_cast<int>(access.period)), lanes), dtype);
+  }
   std::vector<llvm::Constant*> numbers;
   for (Index k = 0; k < lane_count; ++k) numbers.push_back(b_.getInt64(static_cast<std::uint64_t>(k % access.period)));
   Value* number_in_period = b_.CreateAdd(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(lane_count, b_.CreateURem(first, number(access.period))));
