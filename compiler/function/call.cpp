@@ -9,7 +9,9 @@ namespace {
 struct Draft {
   Call::State& state;
   CallLayout& layout;
-  std::vector<Array> inputs, outputs;
+  std::vector<Array> inputs, outputs;           // outputs in the shape in which they are written
+  std::vector<Array> given;                     // outputs as they are given
+  std::vector<Array> moved;                     // where they are made instead and copied from at the end, if they are
   std::vector<View> reshaped;                   // of Function::State::reshaped
 };
 
@@ -32,34 +34,55 @@ void see_reshaped(Draft& call, const Bindings& bindings) {
   }
 }
 
+// The memory of an output, or what stands for it, in the shape in which it is written.
+Array as_written(const Function::State& f, const Array& output, std::size_t k, const Bindings& bindings) {
+  if (f.results[k] == f.graph.outputs[k]) return output;
+  return Array::borrow(output.reshape_view(evaluate(f.graph.node(f.results[k]).shape(), bindings)), output.owner());
+}
+
+void make_elsewhere(Draft& call, std::size_t k, const Bindings& bindings) {
+  Function::State& f = *call.state.function;
+  const Array& output = call.given[k];
+  auto memory = f.pool.take(static_cast<std::size_t>(output.size()) * size_of(output.dtype()));
+  call.moved[k] = Array::borrow(View(memory.get(), output.dtype(), output.shape(), f.graph.node(f.graph.outputs[k]).order), memory);
+  call.state.temporary_bytes += output.size() * item_bytes(output.dtype());
+  call.outputs[k] = as_written(f, call.moved[k], k, bindings);
+}
+
+// Outputs that are reshapes are written in another shape, which those with gaps do not have.
+void see_results(Draft& call, const Bindings& bindings) {
+  const Function::State& f = *call.state.function;
+  call.moved.resize(call.given.size());
+  for (std::size_t k = 0; k < call.given.size(); ++k) {
+    if (f.results[k] != f.graph.outputs[k] && !call.given[k].is_contiguous()) make_elsewhere(call, k, bindings);
+    else call.outputs[k] = as_written(f, call.given[k], k, bindings);
+  }
+}
+
 // Output k overlaps only inputs that it may lie upon, element for element.
-bool shares_safely(const Draft& call, const std::vector<Array>& given, std::size_t k) {
+bool shares_safely(const Draft& call, std::size_t k) {
   const Graph& graph = call.state.function->graph;
+  const std::vector<Array>& given = call.given;
   for (std::size_t other = 0; other < given.size(); ++other)
     if (other != k && given[k].overlaps(given[other])) return false;
   for (std::size_t m = 0; m < call.inputs.size(); ++m) {
     if (!given[k].overlaps(call.inputs[m])) continue;
     if (std::any_of(call.state.function->reshaped.begin(), call.state.function->reshaped.end(), [&](const auto& each) { return each.input == m; })) return false;
-    if (!is_same_view(given[k], call.inputs[m]) || !may_share(call.layout.variant->plan.programs, graph.inputs[m], graph.outputs[k])) return false;
+    if (!is_same_view(call.outputs[k], call.inputs[m]) || !may_share(call.layout.variant->plan.programs, graph.inputs[m], call.state.function->results[k])) return false;
   }
   return true;
 }
 
 // Results that share memory with an input or another output are computed elsewhere and copied at the end, in order: where
 // outputs overlap, the last one is seen. True if any output moved.
-bool separate_overlaps(Draft& call, BufferPool& pool) {
-  const std::vector<Array> given = call.outputs;
+bool separate_overlaps(Draft& call, const Bindings& bindings) {
+  const std::vector<Array>& given = call.given;
   for (std::size_t k = 0; k < given.size(); ++k) {
     bool overlaps = false;
     for (const Array& input : call.inputs) overlaps |= given[k].overlaps(input);
     for (std::size_t other = 0; other < given.size(); ++other) overlaps |= other != k && given[k].overlaps(given[other]);
-    if (!overlaps || shares_safely(call, given, k)) continue;
-    const Array& output = given[k];
-    auto memory = pool.take(static_cast<std::size_t>(output.size()) * size_of(output.dtype()));
-    Array separate = Array::borrow(View(memory.get(), output.dtype(), output.shape(), call.state.function->graph.node(call.state.function->graph.outputs[k]).order), memory);
-    call.state.temporary_bytes += output.size() * item_bytes(output.dtype());
-    call.state.copies.emplace_back(separate, output);
-    call.outputs[k] = separate;
+    if (overlaps && !call.moved[k].data() && !shares_safely(call, k)) make_elsewhere(call, k, bindings);
+    if (call.moved[k].data()) call.state.copies.emplace_back(call.moved[k], given[k]);
   }
   return !call.state.copies.empty();
 }
@@ -77,7 +100,7 @@ std::vector<const View*> arrays_of(const Draft& call) {
   const Graph& graph = call.state.function->graph;
   std::unordered_map<NodeId, const View*> known;
   for (std::size_t k = 0; k < call.inputs.size(); ++k) known[graph.inputs[k]] = &call.inputs[k];
-  for (std::size_t k = 0; k < call.outputs.size(); ++k) known[graph.outputs[k]] = &call.outputs[k];
+  for (std::size_t k = 0; k < call.outputs.size(); ++k) known[call.state.function->results[k]] = &call.outputs[k];
   for (std::size_t k = 0; k < call.reshaped.size(); ++k) known[call.state.function->reshaped[k].node] = &call.reshaped[k];
   std::vector<const View*> arrays;
   for (const Slot& slot : call.layout.variant->plan.slots) {
@@ -100,16 +123,16 @@ std::shared_ptr<const SlidStages> slid_stages_of(const Draft& call, const Bindin
 // Which slot each argument's address goes to, and how far from it its elements reach.
 std::vector<CallLayout::Argument> arguments_of(const Draft& call, const std::vector<const View*>& arrays) {
   std::vector<CallLayout::Argument> arguments;
-  const auto add = [&](const Array& array, int upon) {
-    const auto slot = std::find(arrays.begin(), arrays.end(), &array);
+  const auto add = [&](const Array& array, const Array& as_used, int upon) {
+    const auto slot = std::find(arrays.begin(), arrays.end(), &as_used);
     const auto* begin = static_cast<const std::byte*>(array.data());
     const auto [first, past] = array.byte_range();
     arguments.push_back({array.dtype(), array.shape(), array.strides(), first - begin, past - begin, slot == arrays.end() ? -1 : static_cast<int>(slot - arrays.begin()), upon});
   };
-  for (const Array& input : call.inputs) add(input, -1);
-  for (const Array& output : call.outputs) {
-    const auto same = std::find_if(call.inputs.begin(), call.inputs.end(), [&](const Array& input) { return is_same_view(input, output); });
-    add(output, same == call.inputs.end() ? -1 : static_cast<int>(same - call.inputs.begin()));
+  for (const Array& input : call.inputs) add(input, input, -1);
+  for (std::size_t k = 0; k < call.outputs.size(); ++k) {
+    const auto same = std::find_if(call.inputs.begin(), call.inputs.end(), [&](const Array& input) { return is_same_view(input, call.outputs[k]); });
+    add(call.given[k], call.outputs[k], same == call.inputs.end() ? -1 : static_cast<int>(same - call.inputs.begin()));
   }
   return arguments;
 }
@@ -117,7 +140,7 @@ std::vector<CallLayout::Argument> arguments_of(const Draft& call, const std::vec
 bool lie_as_new(const Draft& call) {
   const Graph& graph = call.state.function->graph;
   for (std::size_t k = 0; k < call.outputs.size(); ++k)
-    if (call.layout.arguments[call.inputs.size() + k].upon >= 0 || call.outputs[k].strides() != contiguous_strides(call.outputs[k].shape(), graph.node(graph.outputs[k]).order)) return false;
+    if (call.layout.arguments[call.inputs.size() + k].upon >= 0 || call.given[k].strides() != contiguous_strides(call.given[k].shape(), graph.node(graph.outputs[k]).order)) return false;
   return true;
 }
 
@@ -127,6 +150,9 @@ void fill_tables(Draft& call, const Bindings& bindings) {
   const std::vector<const View*> arrays = arrays_of(call);
   layout.arguments = arguments_of(call, arrays);
   layout.inputs = call.inputs.size();
+  for (std::size_t k = 0; k < call.reshaped.size(); ++k)
+    if (const auto slot = std::find(arrays.begin(), arrays.end(), &call.reshaped[k]); slot != arrays.end())
+      layout.aliases.push_back({static_cast<std::size_t>(slot - arrays.begin()), call.state.function->reshaped[k].input});
   layout.has_new_outputs = lie_as_new(call);
   for (const SizeSpec& spec : plan.sizes.specs()) layout.sizes.push_back(size_value(spec, arrays, bindings));
   layout.stages = {layout.variant, &layout.variant->kernel.stages};
@@ -166,14 +192,15 @@ void take_memory(Call::State& call, const CallLayout& layout) {
 
 }  // namespace
 
-std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f, const Bindings& bindings, std::vector<Array> inputs, std::vector<Array> outputs) {
+std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f, const Bindings& bindings, std::vector<Array> inputs, const std::vector<Array>& outputs) {
   auto call = std::make_shared<Call::State>();
   auto layout = std::make_shared<CallLayout>();
   call->function = f;
-  Draft draft{*call, *layout, std::move(inputs), std::move(outputs), {}};
+  Draft draft{*call, *layout, std::move(inputs), outputs, outputs, {}, {}};
   see_reshaped(draft, bindings);
+  see_results(draft, bindings);
   layout->variant = f->variant_for(bindings, draft.inputs, draft.outputs);
-  if (separate_overlaps(draft, f->pool)) layout->variant = f->variant_for(bindings, draft.inputs, draft.outputs);
+  if (separate_overlaps(draft, bindings)) layout->variant = f->variant_for(bindings, draft.inputs, draft.outputs);
   fill_tables(draft, bindings);
   layout->direct = direct_calls(*layout, *f->executor);
   call->slots.assign(layout->slots.begin(), layout->slots.end());
@@ -192,6 +219,7 @@ std::shared_ptr<Call::State> call_again(const std::shared_ptr<Function::State>& 
   for (const auto* arrays : {&inputs, &outputs})
     for (const Array& array : *arrays)
       if (const int slot = argument++->slot; slot >= 0) call->slots[static_cast<std::size_t>(slot)] = array.data();
+  for (const auto& [slot, input] : layout->aliases) call->slots[slot] = inputs[input].data();
   keep_alive(*call, inputs);
   keep_alive(*call, outputs);
   take_memory(*call, *layout);

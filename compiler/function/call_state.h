@@ -28,8 +28,13 @@ struct CallLayout {
     int upon;                                                      // a result: the input that it is, element for element, or -1
   };
 
+  struct Alias {                                                   // an input under another shape
+    std::size_t slot, input;
+  };
+
   std::shared_ptr<const Variant> variant;
   std::vector<Argument> arguments;                                 // inputs, then outputs
+  std::vector<Alias> aliases;
   std::size_t inputs = 0;                                          // of those
   bool has_new_outputs = false;                                    // they lie as those do that a function makes for a call
   std::vector<Index> sizes;
@@ -45,12 +50,12 @@ struct Call::State {
   boost::container::small_vector<void*, 8> slots;
   boost::container::small_vector<std::shared_ptr<void>, 8> kept;   // alive: arguments, temporaries and partial results
   std::vector<std::pair<Array, Array>> gathered;                   // inputs with gaps that a reshape reads: from, to
-  std::vector<std::pair<Array, Array>> copies;                     // results that overlap something: from, to
+  std::vector<std::pair<Array, Array>> copies;                     // results that overlap something, or have gaps where they are reshaped: from, to
   Index temporary_bytes = 0;
 };
 
 // Of arguments that were checked. Compiles a variant for their layouts if there is none yet.
-std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f, const Bindings& bindings, std::vector<Array> inputs, std::vector<Array> outputs);
+std::shared_ptr<Call::State> make_call(const std::shared_ptr<Function::State>& f, const Bindings& bindings, std::vector<Array> inputs, const std::vector<Array>& outputs);
 // Of arguments for which the function has made one like it: see recent_calls.h.
 std::shared_ptr<Call::State> call_again(const std::shared_ptr<Function::State>& f, std::shared_ptr<const CallLayout> layout, const std::vector<Array>& inputs, const std::vector<Array>& outputs);
 void run_call(const Call::State& call);

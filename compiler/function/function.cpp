@@ -70,7 +70,7 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   hints.masks = has_feature(host_features(options.lanes), "+avx512f");
   hints.stream = stream;
   for (std::size_t k = 0; k < inputs.size(); ++k) hints.arrays[graph.inputs[k]] = {inputs[k].strides()};
-  for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[graph.outputs[k]] = {outputs[k].strides()};
+  for (std::size_t k = 0; k < outputs.size(); ++k) hints.arrays[results[k]] = {outputs[k].strides()};
   for (const auto& [id, strides] : reshaped_strides) hints.arrays[id] = {strides};
   for (NodeId id : constant_arrays(graph)) hints.arrays[id] = {constant_array(graph.node(id)).strides()};
   hints.turned = turned_arrays(graph, hints);
@@ -110,6 +110,7 @@ std::shared_ptr<Function::State> make_state(Graph graph, const Options& options,
   state->machine = machine;
   state->executor = std::move(executor);
   state->checked = with_call_checks(state->graph);
+  state->results = results_of(state->graph);
   for (std::size_t k = 0; k < state->graph.size(); ++k) {
     const auto& inputs = state->graph.inputs;
     const auto input = std::find(inputs.begin(), inputs.end(), memory_of(state->graph, id_of(k)));
@@ -193,7 +194,7 @@ template <class... Arrays> RecentCall recent_call(const std::shared_ptr<Function
 
 // Whether nothing of the call depends on addresses, or on elements of inputs.
 bool depends_on_layout(const Function::State& whole, const Call::State& call, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
-  const auto reads_elements = [](const Function::State& f) { return !f.reshaped.empty() || !f.graph.element_symbols().empty() || !f.given.element_symbols().empty(); };
+  const auto reads_elements = [](const Function::State& f) { return !f.graph.element_symbols().empty() || !f.given.element_symbols().empty(); };
   return !reads_elements(whole) && !reads_elements(*call.function) && call.copies.empty() && call.gathered.empty() && lie_alike(*call.layout, inputs, outputs) &&
          stores_past_caches(inputs, outputs, whole.cache_bytes()) == PastCaches::no;
 }

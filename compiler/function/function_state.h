@@ -27,6 +27,7 @@ struct Function::State {
     std::size_t input;
   };
   std::vector<Reshaped> reshaped;                                  // of inputs: arguments of their own, over memory that is row-major
+  std::vector<NodeId> results;                                     // by output: what its array holds, in whose shape it is written
   BufferPool pool;
   double pass_seconds = 0;
 
@@ -45,6 +46,7 @@ struct Function::State {
   mutable std::shared_ptr<State> latest_settled;                   // null: the last call used the graph itself
   std::shared_ptr<State> settled_for(const Bindings& bindings) const;   // null: use the graph itself
 
+  // Of results in the shape in which they are written.
   std::shared_ptr<const Variant> variant_for(const Bindings& bindings, const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
   std::shared_ptr<const Variant> shown() const;
   double compile_seconds() const;

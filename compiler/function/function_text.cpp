@@ -48,7 +48,7 @@ std::shared_ptr<const Variant> Function::State::shown() const {
     }
     return arrays;
   };
-  return variant_for(bindings, contiguous(graph.inputs), contiguous(graph.outputs));
+  return variant_for(bindings, contiguous(graph.inputs), contiguous(results));
 }
 
 std::string Function::schedule() const {
@@ -82,9 +82,10 @@ double Function::compile_seconds() const { return state_->compile_seconds(); }
 static std::string layouts_text(const Graph& graph, const Schedule& schedule) {
   std::string results, between;
   const auto layout = [&](NodeId id) { return graph.node(id).rank() < 2 ? "" : concat(" ", name_of(graph, id), " ", to_text(layout_of(graph, schedule.turned, id))); };
-  for (NodeId id : graph.outputs) results += layout(id);
+  for (NodeId id : results_of(graph)) results += layout(id);
+  const std::vector<bool> is_result = result_marks(graph);
   for (std::size_t k = 0; k < graph.size(); ++k)
-    if (schedule.stored[k] && std::find(graph.outputs.begin(), graph.outputs.end(), id_of(k)) == graph.outputs.end())
+    if (schedule.stored[k] && !is_result[k])
       between += layout(id_of(k));
   if (results.empty() && between.empty()) return "";
   return concat("  layouts:", results.empty() ? "" : " results", results, between.empty() ? "" : " arrays between nests", between, "\n");

@@ -82,7 +82,7 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
     variant->classes[node] = stride_classes(layout.strides, evaluate(graph.node(node).shape(), hints.bindings));
   Plan& plan = variant->plan;
   for (NodeId id : graph.inputs) plan.slot_of(Place::argument, id);
-  for (NodeId id : graph.outputs) plan.slot_of(Place::result, id);
+  for (NodeId id : results_of(graph)) plan.slot_of(Place::result, id);
   std::vector<Program> programs;
   for (const Nest& nest : variant->schedule.nests) programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
   for (Program& program : programs) narrow_folds(program, plan.relied);

@@ -36,6 +36,7 @@ constexpr GraphPass passes[] = {
     {"fold_constants", fold_constants, "ops over constants become constants", has_constants_to_fold},
     {"simplify", simplify_stable, "rewrite rules: exact ones, and the stable forms of NUMERICS"},
     {"widen_halves", widen_halves, "f16 and bf16 are computed in f32 and rounded where they are stored", has<is_half_value>},
+    {"lift_reshapes", lift_reshapes, "what is computed of inputs and reshaped is computed of reshaped inputs", has<is_reshape>},
     {"absorb_copies", absorb_copies, "read through transposes, slices and broadcasts", has<is_read_through>},
     {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent", has<is_fold>},
     {"narrow_sums", narrow_sums, "integer sums of which only low bytes are asked are made of these", has<is_fold>},
@@ -55,6 +56,7 @@ constexpr GraphPass passes[] = {
     {"part_conditions", part_conditions, "conditions on indices that are asked along several axes become one for each", has<is_condition>},
     {"renumber", drop_dead, "drop what became dead, number again", is_unnumbered},
     {"choose_layouts", choose_layouts, "results and arrays between nests are stored as their readers run: C or F", has<has_layouts>},
+    {"reshape_results", reshape_results, "outputs that are reshapes are made where they are, in the shape that was reshaped", has<is_reshape>},
 };
 
 template <class Visit> void for_each_word(std::string_view list, const Visit& visit) {

@@ -23,6 +23,8 @@ Graph run_graph_passes(Graph graph, const Options& options);
 // Ops and folds of f16 and bf16 become ops and folds in f32. Rounded is what is stored: outputs, what updates, reshapes and recurrences read, and what a
 // cast to a half asks for, wherever it stands. So results do not depend on which loops share what (source: NUMERICS, Types).
 Graph widen_halves(const Graph& graph);         // widen_halves.cpp
+// A reshape of what ops make of inputs is these ops on reshaped inputs: no array is between them and what reads it in its new shape.
+Graph lift_reshapes(const Graph& graph);        // lift_reshapes.cpp
 // Sums and products of integers of which only the low bytes are asked, as cast(sum(x), i32) does, are made of the low bytes: twice as many fit a vector.
 Graph narrow_sums(const Graph& graph);          // narrow_sums.cpp
 // Every fold over several axes becomes folds over one axis each, the last first: the order that weft/accumulator.h defines.
@@ -43,6 +45,8 @@ bool reads_in_part(const Graph& graph);         // some node does
 Graph store_windows(const Graph& graph);        // store_windows.cpp
 // What a reshape names lies in memory of its own, in row-major order: a constant and an output get a copy, calls see to inputs.
 Graph store_reshapes(const Graph& graph);       // store_reshapes.cpp
+// An output that is a copy of a reshape is that reshape: what it names lies in the memory of the output, which is row-major while it is written.
+Graph reshape_results(const Graph& graph);      // reshape_results.cpp
 // A condition on indices that is asked along several axes, as those of a square are that rolls both ways, becomes one for each: nests make them where
 // they ask (schedule/conditions.h), which one could not be for two axes of a nest.
 Graph part_conditions(const Graph& graph);      // part_conditions.cpp

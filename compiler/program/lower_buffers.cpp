@@ -8,8 +8,9 @@ int Lowering::buffer_of(NodeId array) {
   Buffer buffer;
   const Node& node = graph_.node(array);
   const NodeId holder = memory_of(graph_, array);              // its slot, under the shape of `array`
-  const bool output = std::find(graph_.outputs.begin(), graph_.outputs.end(), holder) != graph_.outputs.end();
-  buffer.place = !is_scheduled(graph_.node(holder)) ? Place::argument : output ? Place::result : Place::temporary;
+  const auto is_result = [&](NodeId output) { return memory_of(graph_, output) == holder; };
+  const bool result = std::any_of(graph_.outputs.begin(), graph_.outputs.end(), is_result);
+  buffer.place = !is_scheduled(graph_.node(holder)) ? Place::argument : result ? Place::result : Place::temporary;
   WEFT_ASSERT(holder == array || graph_.node(holder).kind == Kind::input || (buffer.place == Place::temporary && graph_.node(holder).order == Order::c),
               "a reshape reads an input, or an array between nests in row-major order: %", array.value);
   WEFT_ASSERT(buffer.place != Place::temporary || schedule_.stored[holder.value], "an array between nests that none stores: %", holder.value);

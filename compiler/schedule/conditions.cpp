@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "../../graph/passes/rebuild.h"
 #include "readers.h"
 #include "size_facts.h"
 
@@ -93,7 +92,7 @@ class WhereAsked {
 }  // namespace
 
 std::vector<bool> conditions_on_indices(const Graph& graph) {
-  const std::vector<bool> is_output = output_marks(graph);
+  const std::vector<bool> is_output = result_marks(graph);
   std::vector<bool> asks(graph.size(), false);
   for (std::size_t k = 0; k < graph.size(); ++k) asks[k] = asks_indices(graph, id_of(k), asks) && !is_output[k] && is_asked_in_place(graph, id_of(k));
   return asks;

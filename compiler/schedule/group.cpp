@@ -9,7 +9,6 @@
 #include <queue>
 #include <set>
 
-#include "../../graph/passes/rebuild.h"
 #include "conditions.h"
 #include "drafts.h"
 
@@ -19,7 +18,7 @@ namespace {
 class Grouper {
  public:
   Grouper(const Graph& graph, const Hints& hints)
-      : graph_(graph), drafts_(graph, hints), waiting_(graph.size(), false), known_(graph.size(), false), is_output_(output_marks(graph)), asks_(conditions_on_indices(graph)) {}
+      : graph_(graph), drafts_(graph, hints), waiting_(graph.size(), false), known_(graph.size(), false), is_output_(result_marks(graph)), asks_(conditions_on_indices(graph)) {}
 
   std::vector<Nest> run() {
     for (std::size_t index = 0; index < graph_.size(); ++index)

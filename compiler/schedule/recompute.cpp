@@ -6,7 +6,6 @@
 #include <set>
 #include <unordered_map>
 
-#include "../../graph/passes/rebuild.h"
 #include "conditions.h"
 #include "products.h"
 #include "readers.h"
@@ -19,7 +18,7 @@ constexpr double dear = std::numeric_limits<double>::infinity();       // more t
 class Recompute {
  public:
   Recompute(const Graph& graph, const Hints& hints, std::vector<Nest>& nests)
-      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(output_marks(graph)), asks_(conditions_on_indices(graph)), fetches_(graph.size(), 0), reads_(nests.size()), products_(nests.size()), wanted_(nests.size()) {
+      : graph_(graph), hints_(hints), nests_(nests), runs_in_(graph.size()), is_output_(result_marks(graph)), asks_(conditions_on_indices(graph)), fetches_(graph.size(), 0), reads_(nests.size()), products_(nests.size()), wanted_(nests.size()) {
     for (std::size_t n = 0; n < nests.size(); ++n) {
       for (const Placed& placed : nests[n].nodes) {
         runs_in_[placed.node.value].push_back(n);

@@ -25,6 +25,18 @@ const Placed* Nest::find(NodeId id) const {
   return at != nodes.end() && at->node == id ? &*at : nullptr;
 }
 
+std::vector<NodeId> results_of(const Graph& graph) {
+  std::vector<NodeId> results;
+  for (NodeId output : graph.outputs) results.push_back(memory_of(graph, output));
+  return results;
+}
+
+std::vector<bool> result_marks(const Graph& graph) {
+  std::vector<bool> marks(graph.size(), false);
+  for (NodeId result : results_of(graph)) marks[result.value] = true;
+  return marks;
+}
+
 Schedule make_schedule(const Graph& graph, const Hints& hints) {
   Schedule schedule;
   schedule.turned = hints.turned;
@@ -33,7 +45,7 @@ Schedule make_schedule(const Graph& graph, const Hints& hints) {
   make_conditions(graph, hints, schedule.nests);
   if (schedule.nests.size() > 1) schedule.again = make_cheap_values_again(graph, hints, schedule.nests);
   schedule.stored.assign(graph.size(), false);
-  for (NodeId output : graph.outputs) schedule.stored[output.value] = true;
+  for (NodeId result : results_of(graph)) schedule.stored[result.value] = true;
   for (const Nest& nest : schedule.nests)
     for (const Placed& placed : nest.nodes)
       for (int k = 0; k < graph.arity(placed.node); ++k)
@@ -88,8 +100,9 @@ std::string to_text(const Graph& graph, const Schedule& schedule) {
     out += "\n";
   }
   std::string stored;
+  const std::vector<bool> is_result = result_marks(graph);
   for (std::size_t index = 0; index < graph.size(); ++index)
-    if (schedule.stored[index] && std::find(graph.outputs.begin(), graph.outputs.end(), id_of(index)) == graph.outputs.end())
+    if (schedule.stored[index] && !is_result[index])
       stored += " " + Expr(const_cast<Graph&>(graph), id_of(index)).name() + (layout_of(graph, schedule.turned, id_of(index)) == Order::f ? " f" : "");
   if (!stored.empty()) out += "  arrays" + stored + "\n";
   return out + "}\n";

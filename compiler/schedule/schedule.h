@@ -153,6 +153,10 @@ inline NodeId memory_of(const Graph& graph, NodeId id) {
   return id;
 }
 
+// What an output's array holds: the output itself, or what it reshapes (passes/reshape_results.cpp).
+std::vector<NodeId> results_of(const Graph& graph);
+std::vector<bool> result_marks(const Graph& graph);          // by node
+
 std::vector<Nest> group_nests(const Graph& graph, const Hints& hints, std::vector<Parting>& partings);    // group.cpp
 void collapse_axes(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);   // collapse.cpp
 void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest);         // arrange.cpp

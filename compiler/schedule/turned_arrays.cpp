@@ -46,7 +46,7 @@ std::vector<bool> turned_arrays(const Graph& graph, const Hints& hints) {
     surplus += *order == node.order ? -bytes : bytes;
   };
   for (NodeId id : graph.inputs) count(id);
-  for (NodeId id : graph.outputs) count(id);
+  for (NodeId id : results_of(graph)) count(id);
   if (surplus <= 0) return {};
   std::vector<bool> turned(graph.size());
   for (std::size_t k = 0; k < graph.size(); ++k) {
@@ -54,7 +54,7 @@ std::vector<bool> turned_arrays(const Graph& graph, const Hints& hints) {
     turned[k] = is_scheduled(node);
     if (node.kind == Kind::reshape) turned[memory_of(graph, id_of(k)).value] = false;          // row-major by what it is
   }
-  for (NodeId id : graph.outputs) turned[id.value] = false;
+  for (NodeId id : results_of(graph)) turned[id.value] = false;
   return turned;
 }
 

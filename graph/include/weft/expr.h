@@ -222,8 +222,8 @@ Expr squeeze(const Expr& x, const Axes& axes = all_axes);                      /
 Expr flip(const Expr& x, const Axes& axes = all_axes);
 // The elements in row-major order (order f: the first index fastest) under a shape of as many. One extent may be -1: what is
 // left over. Symbolic counts that are not known to be equal are compared at the call. Adding and removing axes of extent 1
-// is a copy with a map; anything else reads its operand from memory: a value computed here once, an input where it lies if that is
-// row-major, else from a copy made before each run.
+// is a copy with a map. For nothing: of an input that is row-major (else from a copy made before each run), of what ops make of such inputs, and as an
+// output that is row-major. Anything else reads its operand from memory, an array that is computed once.
 Expr reshape(const Expr& x, const Shape& shape, Order order = Order::c);
 
 // One axis of x.slice({...}), as in NumPy; axes not given are kept whole.

@@ -32,6 +32,22 @@ TEST_CASE("later calls of the same layouts read and write their own arrays") {
   }
 }
 
+TEST_CASE("inputs and results under other shapes, and inputs under two") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 6}), y = g.input("y", f32, {"n", 6});
+  for (const int threads : {1, 2}) {
+    const Function f = compile({reshape(x * 2, {-1}), sum(reshape(x, {-1, 3}), 1) + 1, x + y, transpose(reshape(y - 1, {-1, 2}))}, {x, y}, {.threads = threads, .verify = true});
+    for (Index k = 0; k < 4; ++k)
+      for (const Index n : {5, 64, 1}) {
+        const std::vector<Array> arrays{others({n, 6}, k), others({n, 6}, 7 * k + 1)};
+        same_bits(f, arrays);
+        const std::vector<Array> expected = f(arrays), given{Array(f32, {6 * n}), Array(f32, {2 * n}), Array(f32, {n, 6}), Array(f32, {2, 3 * n})};
+        f.run(arrays, given);
+        for (std::size_t output = 0; output < given.size(); ++output) CHECK(difference(given[output], expected[output]) == "");
+      }
+  }
+}
+
 TEST_CASE("more layouts than are kept, in turn") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"});
