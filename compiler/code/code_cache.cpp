@@ -29,6 +29,14 @@ using Count = std::uint64_t;
 
 Digest digest_of(llvm::ArrayRef<std::uint8_t> bytes) { return llvm::BLAKE3::hash<>(bytes); }
 
+// Of what a file of this name has: that of another one, under a name that is not its own, is none.
+Digest digest_of(llvm::StringRef path, llvm::ArrayRef<std::uint8_t> bytes) {
+  llvm::BLAKE3 hash;
+  hash.update(llvm::sys::path::filename(path));
+  hash.update(bytes);
+  return hash.final<sizeof(Digest)>();
+}
+
 std::string key_of(const llvm::Module& module) {
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream out(text);
@@ -38,24 +46,24 @@ std::string key_of(const llvm::Module& module) {
   return llvm::toHex(digest_of({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}), /*LowerCase=*/true);
 }
 
-// A file: the digest of the rest, the number of objects, their sizes, their bytes.
-std::vector<std::uint8_t> contents_of(const std::vector<Bytes>& objects) {
+// A file: the digest of its name and of the rest, the number of objects, their sizes, their bytes.
+std::vector<std::uint8_t> contents_of(llvm::StringRef path, const std::vector<Bytes>& objects) {
   std::vector<std::uint8_t> contents(sizeof(Digest));
   const auto append = [&](const void* data, std::size_t size) { contents.insert(contents.end(), static_cast<const std::uint8_t*>(data), static_cast<const std::uint8_t*>(data) + size); };
   const auto append_count = [&](Count count) { append(&count, sizeof count); };
   append_count(objects.size());
   for (const Bytes& object : objects) append_count(object.size());
   for (const Bytes& object : objects) append(object.data(), object.size());
-  const Digest digest = digest_of(llvm::ArrayRef(contents).drop_front(sizeof(Digest)));
+  const Digest digest = digest_of(path, llvm::ArrayRef(contents).drop_front(sizeof(Digest)));
   std::memcpy(contents.data(), digest.data(), digest.size());
   return contents;
 }
 
-// Nothing if these are not whole contents.
-std::optional<std::vector<Bytes>> objects_in(llvm::ArrayRef<std::uint8_t> contents) {
+// Nothing if these are not whole contents of that file.
+std::optional<std::vector<Bytes>> objects_in(llvm::StringRef path, llvm::ArrayRef<std::uint8_t> contents) {
   if (contents.size() < sizeof(Digest) + sizeof(Count)) return std::nullopt;
   auto rest = contents.drop_front(sizeof(Digest));
-  const Digest digest = digest_of(rest);
+  const Digest digest = digest_of(path, rest);
   if (std::memcmp(contents.data(), digest.data(), digest.size()) != 0) return std::nullopt;
   const auto take_count = [&] {
     Count count;
@@ -106,11 +114,11 @@ std::optional<std::vector<Bytes>> CodeCache::find() const {
   // Read, not mapped: a mapped file that another process cuts short is a crash.
   const auto file = llvm::MemoryBuffer::getFile(path_, /*IsText=*/false, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
   if (!file) return std::nullopt;
-  return objects_in(llvm::arrayRefFromStringRef((*file)->getBuffer()));
+  return objects_in(path_, llvm::arrayRefFromStringRef((*file)->getBuffer()));
 }
 
 void CodeCache::keep(const std::vector<Bytes>& objects) const {
-  const auto contents = contents_of(objects);
+  const auto contents = contents_of(path_, objects);
   auto file = llvm::FileOutputBuffer::create(path_, contents.size());
   if (!file) return llvm::consumeError(file.takeError());
   std::memcpy((*file)->getBufferStart(), contents.data(), contents.size());

@@ -121,6 +121,25 @@ TEST_CASE("a damaged file is generated again and replaced") {
   }
 }
 
+TEST_CASE("a file under the name of another is none") {
+  const Directory directory;
+  const std::vector<Array> given = {uniform(f32, {5, 37})};
+  const auto exp_in = [&] {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", "d"});
+    return compile({exp(x)}, {x}, {.threads = 1, .cache_dir = directory.path.string(), .verify = true});
+  };
+  const Array expected = softmax_in(directory.path.string())(given)[0];
+  const fs::path first = directory.files().at(0);
+  const Array other = exp_in()(given)[0];
+  for (const fs::path& file : directory.files())
+    if (file != first) write(file, text_of(first));
+  const Function f = exp_in();
+  CHECK(difference(f(given)[0], other) == "");
+  CHECK_FALSE(was_read(f));
+  CHECK(difference(softmax_in(directory.path.string())(given)[0], expected) == "");
+}
+
 TEST_CASE("a directory that cannot be is an error of compile; one that goes later is none") {
   const Directory directory;
   const fs::path file = directory.path / "file", below = file / "cache", deep = directory.path / "a" / "b";
