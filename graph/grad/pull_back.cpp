@@ -46,9 +46,10 @@ class Reading {
 
  private:
   bool is_named(std::size_t loop) const { return back_[loop].axis >= 0; }
+  // A sum of one element is that element, and where it is masked so is the sum.
   bool folds() const {
     for (std::size_t loop = 0; loop < mentioned_.size(); ++loop)
-      if (mentioned_[loop] && !is_named(loop)) return true;
+      if (mentioned_[loop] && !is_named(loop) && !frame_.domain[loop].is(1)) return true;
     return false;
   }
   bool scatters() const {

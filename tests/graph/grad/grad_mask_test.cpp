@@ -81,6 +81,19 @@ TEST_CASE("a branch not taken leaks neither NaN nor infinity, in first and secon
   }
 }
 
+TEST_CASE("what a reduction leaves out leaks nowhere, along axes of one element too") {
+  const double nan = std::nan("");
+  for (const int axis : {0, 1}) {
+    Problem p({doubles({-1, 0.5}, axis == 1 ? Dims{2, 1} : Dims{1, 2}), doubles({nan, 0.25}, axis == 1 ? Dims{2, 1} : Dims{1, 2})});
+    const ReduceOptions positive{.where = p.x[0] > 0};
+    for (const Expr& y : {weft::std(sqrt(p.x[0]), axis, positive), weft::var(sqrt(p.x[0]), axis, positive), weft::var(p.x[1] * p.x[1], axis, positive), weft::std(pow(p.x[1], -1.5), axis, positive)})
+      for (const Expr& first : grad(sum(y), {p.x[0], p.x[1]}, Disconnected::zero)) {
+        CHECK(p(first) == Values{0, 0});
+        for (const Expr& second : grad(sum(square(first)), {p.x[0], p.x[1]}, Disconnected::zero)) CHECK(p(second) == Values{0, 0});
+      }
+  }
+}
+
 TEST_CASE("where the incoming gradient is 0, singular points give 0, and derivatives in the weight stay right") {
   Problem p({vec({0, 0, 4}), vec({0, 0, 0})});
   CHECK(p.gradients(norm(p.x[1]) * 0.0 + sum(p.x[0]))[1] == Values{0, 0, 0});
