@@ -5,6 +5,8 @@ namespace weft {
 void check_fill(std::string_view what, const Value& value, DType dtype) {
   if (value.is_literal()) {
     const Scalar& number = value.literal();
+    WEFT_REQUIRE(!is_floating(number.dtype()) || !is_integer(dtype), dtype, what, ": the number ", to_text(number), " is ", number.dtype(), ", expected an integer for ", dtype,
+                 "\n  write an integer, or cast the operand");
     const bool fits = is_floating(dtype) ? number.dtype() != bool_ : !is_floating(number.dtype()) && number.cast(dtype).cast(number.dtype()) == number;
     WEFT_REQUIRE(fits && is_boolean(dtype) == is_boolean(number.dtype()), dtype, what, ": the number ", to_text(number), " does not fit ", dtype,
                  "\n  cast the operand to a wider dtype");

@@ -169,6 +169,7 @@ TEST_CASE("what cannot be joined, padded or written") {
   CHECK(error_text([&] { moveaxis(t.x, {0, 1}, {0}); }) == "usage: moveaxis: 2 axes of %x move to 1 places");
   CHECK(error_text([&] { pad(t.x, {{1, 1}}); }) == "shape: pad: %x has rank 2 but 1 pairs of widths are given\n  give one for each axis");
   CHECK(error_text([&] { pad(t.s, {{-1, 0}}); }) == "shape: pad: axis 0 of %s is padded by -1\n  slice it to make it shorter");
+  CHECK(error_text([&] { full(t.g, i32, {2}, 0.0); }) == "dtype: full: the number 0 is f64, expected an integer for i32\n  write an integer, or cast the operand");
   CHECK(error_text([&] { pad(t.b, {{1, 1}}, 2); }) == "dtype: pad: the number 2 does not fit bool\n  cast the operand to a wider dtype");
   CHECK(error_text([&] { pad(t.x, {{1, 1}, {0, 0}}, t.s); }) == "shape: pad: the value %s has shape [n], expected a scalar");
   CHECK(error_text([&] { roll(t.x, {1, 2, 3}, {0, 1}); }) == "usage: roll: 3 shifts are given for 2 axes of %x\n  give one for all, or one for each");
