@@ -31,7 +31,7 @@ class Reading {
   Adjoint adjoint() {
     multiply_by_unmentioned();
     if (value_.is_number(0)) return {};
-    if (!folds() && !scatters()) return through(Adjoint::of(value_));
+    if (!folds_several() && !scatters()) return through(Adjoint::of(value_));
     value_ = value_.resolved();
     const std::vector<int> keep = kept_loops();
     if (!scatters()) {
@@ -46,8 +46,13 @@ class Reading {
 
  private:
   bool is_named(std::size_t loop) const { return back_[loop].axis >= 0; }
-  // A sum of one element is that element, and where it is masked so is the sum.
   bool folds() const {
+    for (std::size_t loop = 0; loop < mentioned_.size(); ++loop)
+      if (mentioned_[loop] && !is_named(loop)) return true;
+    return false;
+  }
+  // A sum of one element is that element, and where it is masked so is the sum.
+  bool folds_several() const {
     for (std::size_t loop = 0; loop < mentioned_.size(); ++loop)
       if (mentioned_[loop] && !is_named(loop) && !frame_.domain[loop].is(1)) return true;
     return false;
