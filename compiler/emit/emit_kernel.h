@@ -178,6 +178,7 @@ class KernelEmitter : private Accesses {
   void load_tiles(const Loop& lanes, Value* index, const Masks& masks);
   void store_tiles(const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
+  Index known_rows() const;
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
 
   // emit_shared_tile.cpp

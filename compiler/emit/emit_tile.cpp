@@ -118,8 +118,9 @@ void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
       store_vectors(columns, row_at(nullptr, access, index, 0), dtype, access.stream);
       continue;
     }
-    if (!part_ && is_joined(store, lanes)) {
-      store_joined(columns, row_at(nullptr, access, index, 0), dtype, access.stream);
+    const Index rows = known_rows();
+    if (rows > 0 && (rows == lane_count || !access.stream) && is_joined(store, lanes)) {
+      store_joined(columns, row_at(nullptr, access, index, 0), dtype, access.stream, static_cast<int>(rows));
       continue;
     }
     store_rows(rows_of(b_, columns, register_bytes()), access, dtype, index);
@@ -127,15 +128,21 @@ void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
   tile_stores_.clear();
 }
 
+// Of the current vector; 0: that is not known.
+Index KernelEmitter::known_rows() const {
+  const auto* known = llvm::dyn_cast_or_null<llvm::ConstantInt>(part_);
+  return !part_ ? lane_count : known ? known->getSExtValue() : 0;
+}
+
 // As many rows as there are: by way of memory, if that is not known.
 void KernelEmitter::store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index) {
   const llvm::Align align(size_of(dtype));
   llvm::Type* type = rows[0]->getType();
-  if (!part_) {
+  if (const Index known = known_rows(); known > 0) {
     Value* at = nullptr;
-    for (int lane = 0; lane < lane_count; ++lane) {
+    for (int lane = 0; lane < known; ++lane) {
       at = row_at(at, access, index, lane);
-      if (access.stream) store_past_caches(rows[static_cast<std::size_t>(lane)], at);
+      if (access.stream && !part_) store_past_caches(rows[static_cast<std::size_t>(lane)], at);
       else b_.CreateAlignedStore(rows[static_cast<std::size_t>(lane)], at, align);
     }
     return;

@@ -40,7 +40,7 @@ class VectorMemory : protected CodeBuilder {
   Value* column_of_rows(const std::vector<Value*>& rows, int k);
   std::vector<Value*> load_rows_apart(DType dtype, Value* first, Index apart, int count);
   Value* load_column(DType dtype, Value* at, Index count, Index column);
-  void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches);
+  void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches, int rows);
   void store_vectors(const std::vector<Value*>& vectors, Value* first, DType dtype, bool past_caches);       // one after the other
   Value* load_each(DType dtype, Value* at, Value* stride, Value* mask, int count);
   void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <utility>
 
 #include "emit_op.h"
 #include "vector_memory.h"
@@ -142,10 +143,10 @@ Value* VectorMemory::load_column(DType dtype, Value* at, Index count, Index colu
 }
 
 // The reverse.
-void VectorMemory::store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches) {
+void VectorMemory::store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches, int rows) {
   const auto count = static_cast<int>(columns.size());
   std::vector<Value*> vectors;
-  for (int part = 0; part < count; ++part) {
+  for (int part = 0; part * lane_count < rows * count; ++part) {
     std::vector<Picks> parts;
     for (int k = 0; k < count; ++k) {
       Picks picks{columns[static_cast<std::size_t>(k)], {}};
@@ -154,7 +155,14 @@ void VectorMemory::store_joined(const std::vector<Value*>& columns, Value* first
     }
     vectors.push_back(gathered(b_, std::move(parts)));
   }
+  const int left = rows * count % lane_count;
+  Value* last = left > 0 ? std::exchange(vectors.back(), nullptr) : nullptr;
+  if (last) vectors.pop_back();
   store_vectors(vectors, first, dtype, past_caches);
+  if (!last) return;
+  std::vector<llvm::Constant*> there;
+  for (int lane = 0; lane < lane_count; ++lane) there.push_back(b_.getInt1(lane < left));
+  store_part(last, after(last->getType(), first, static_cast<Index>(vectors.size())), dtype, llvm::ConstantVector::get(there), false);
 }
 
 void VectorMemory::store_vectors(const std::vector<Value*>& vectors, Value* first, DType dtype, bool past_caches) {

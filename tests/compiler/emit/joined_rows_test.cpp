@@ -284,3 +284,26 @@ TEST_CASE("pixels of floats go past the caches, those of an image and not of a p
   }
 }
 #endif
+
+TEST_CASE("few rows, of which all vectors are part empty, are stored side by side") {
+  for (const DType dtype : {f32, f64, u8, i16})
+    for (const Index channels : {2, 3, 4, 5, 7})
+      for (const Index pixels : {3, 8, 15, 16, 20, 33}) {
+        CAPTURE(channels);
+        CAPTURE(pixels);
+        Graph g;
+        const Expr x = g.input("x", dtype, {2, channels, 6, pixels});
+        for (const int lanes : {0, 8, 4}) {
+          const Function f = compile({permute_dims(x, {0, 2, 3, 1}), flip(permute_dims(x, {0, 2, 3, 1}), 2)}, {x}, {.threads = 1, .lanes = lanes, .verify = true});
+          same_bits(f, {uneven(dtype, {2, channels, 6, pixels})});
+        }
+      }
+}
+
+TEST_CASE("parts of pixels that are planes are put together line by line") {
+  Graph g;
+  const Expr x = g.input("x", f32, {3, 4, 2, 2, 20, 24});
+  const Function f = compile({reshape(permute_dims(x, {0, 1, 4, 2, 5, 3}), {3, 4, 40, 48})}, {x}, {.threads = 2, .verify = true});
+  same_bits(f, {uneven(f32, {3, 4, 2, 2, 20, 24})});
+  CHECK(f.report().find("tiles of 2 elements of m transposed in registers") != std::string::npos);
+}
