@@ -37,6 +37,7 @@ constexpr GraphPass passes[] = {
     {"simplify", simplify_stable, "rewrite rules: exact ones, and the stable forms of NUMERICS"},
     {"widen_halves", widen_halves, "f16 and bf16 are computed in f32 and rounded where they are stored", has<is_half_value>},
     {"lift_reshapes", lift_reshapes, "what is computed of inputs and reshaped is computed of reshaped inputs", has<is_reshape>},
+    {"sink_reshapes", sink_reshapes, "what is done to reshaped values is done where they are made, and reshaped", has<is_reshape>},
     {"absorb_copies", absorb_copies, "read through transposes, slices and broadcasts", has<is_read_through>},
     {"shift_log_sums", shift_log_sums, "logarithms of sums of exponentials take off the largest exponent", has<is_fold>},
     {"narrow_sums", narrow_sums, "integer sums of which only low bytes are asked are made of these", has<is_fold>},

@@ -25,6 +25,8 @@ Graph run_graph_passes(Graph graph, const Options& options);
 Graph widen_halves(const Graph& graph);         // widen_halves.cpp
 // A reshape of what ops make of inputs is these ops on reshaped inputs: no array is between them and what reads it in its new shape.
 Graph lift_reshapes(const Graph& graph);        // lift_reshapes.cpp
+// .. and ops on reshapes of anything else that nothing else reads are reshapes of these ops: one loop makes and finishes it.
+Graph sink_reshapes(const Graph& graph);        // sink_reshapes.cpp
 // Sums and products of integers of which only the low bytes are asked, as cast(sum(x), i32) does, are made of the low bytes: twice as many fit a vector.
 Graph narrow_sums(const Graph& graph);          // narrow_sums.cpp
 // Every fold over several axes becomes folds over one axis each, the last first: the order that weft/accumulator.h defines.
