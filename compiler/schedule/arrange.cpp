@@ -27,12 +27,13 @@ bool folds_axis(const Graph& graph, const Nest& nest, int axis) {
 struct Costs {
   AxisUses uses;                        // by axis
   std::vector<double> stride;           // by axis: sum of |stride| over accesses, outermost if large
+  std::vector<bool> neighbours;         // by axis: its elements lie side by side in an array
   std::vector<double> carried;          // by axis: cost of recurrences along it
   double arithmetic = 0;                // of the whole nest, in contiguous loads
   SharedOperands shared;
 
   Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
-      : uses{std::vector<AxisUse>(nest.axes.size())}, stride(nest.axes.size()), carried(nest.axes.size()), shared(graph, nest) {
+      : uses{std::vector<AxisUse>(nest.axes.size())}, stride(nest.axes.size()), neighbours(nest.axes.size()), carried(nest.axes.size()), shared(graph, nest) {
     const auto results = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return schedule.stored[placed.node.value]; });
     const bool is_long = std::all_of(nest.axes.begin(), nest.axes.end(), [](const NestAxis& axis) { return axis.hint >= shortest_in_blocks; });
     const bool in_blocks = is_long && !begin_lines(hints.stream) && results == 1 && !has_folds(graph, nest);
@@ -109,6 +110,7 @@ struct Costs {
       const auto a = static_cast<std::size_t>(along.axis);
       const double step = std::abs(static_cast<double>(along.step));
       stride[a] += step * std::sqrt(along.volume);
+      neighbours[a] = neighbours[a] || step == 1;
       const bool packs = is_known(along.known) ? along.rows >= rows_that_share : std::min(along.rows, nest.axes[a].hint) >= rows_that_share_across;
       if (packs) own[a].whole += packed_in_loads(is_known(along.known), along.rows) * along.volume;
       else if (along.is_prepared && beside_few) own[a].whole += along.volume;
@@ -139,7 +141,22 @@ bool parts_product(const Nest& nest, const SharedOperands::Loops& product, int a
   return false;
 }
 
-int choose_root(Nest& nest, const Costs& costs, const SharedOperands::Loops& product, int threads) {
+// An axis of few elements that threads share evenly, along which memory moves the farthest, where the root would break the order of axes in between: then
+// rows of results are written one here, one there. Heads of attention apart, 4 x 512 x 8 x 64 floats, .098 -> .067 ns an element (Zen 5).
+int root_in_order(const Graph& graph, const Nest& nest, const Costs& costs, int root, int threads) {
+  if (root < 0 || has_folds(graph, nest)) return root;
+  const auto stride = [&](int axis) { return costs.stride[static_cast<std::size_t>(axis)]; };
+  int farthest = root, between = 0;
+  for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (stride(axis) > stride(farthest)) farthest = axis;
+  for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) between += axis != nest.lanes && stride(axis) > stride(root) && stride(axis) < stride(farthest);
+  const auto f = static_cast<std::size_t>(farthest);
+  const Index extent = nest.axes[f].hint;
+  const RootCost& cost = nest.compared[f].root;
+  const bool is_only_short = (nest.roots >> farthest & 1) && cost.few_elements > 0 && cost.total() == cost.few_elements;
+  return between > 0 && is_only_short && extent >= std::max(4, 2 * threads) && extent % threads == 0 ? farthest : root;
+}
+
+int choose_root(const Graph& graph, Nest& nest, const Costs& costs, const SharedOperands::Loops& product, int threads) {
   const int lanes = nest.lanes;
   int best = -1;
   double best_penalty = 0;
@@ -151,7 +168,7 @@ int choose_root(Nest& nest, const Costs& costs, const SharedOperands::Loops& pro
     const double penalty = nest.compared[a].root.total();
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }
-  return best;
+  return root_in_order(graph, nest, costs, best, threads);
 }
 
 // The axes of a recurrence over several nest in visiting order: they trade places among themselves.
@@ -208,11 +225,22 @@ void put_few_folded_last(const Graph& graph, const Nest& nest, std::vector<int>&
   others.insert(others.end(), folded.begin(), folded.end());
 }
 
+// So does what has few elements that lie side by side in one array where those along the vectors do in another, unless folds keep rows of them: of the lines
+// of the first one each is then met once, not as many times. Planes of 2 x 2 parts of pictures put together, .36 -> .08 ns an element (Zen 5).
+void put_few_neighbours_last(const Graph& graph, const Nest& nest, const std::vector<bool>& neighbours, std::vector<int>& others) {
+  const auto is_few_neighbours = [&](int axis) {
+    const Extent& extent = nest.axes[static_cast<std::size_t>(axis)].extent;
+    return extent.is_number() && extent.constant() < lane_count && neighbours[static_cast<std::size_t>(axis)];
+  };
+  if (neighbours[static_cast<std::size_t>(nest.lanes)] && !has_folds(graph, nest)) std::stable_partition(others.begin(), others.end(), [&](int axis) { return !is_few_neighbours(axis); });
+}
+
 // The loop variables, outermost first. Without a root the nest runs once.
 void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const Costs& costs, const SharedOperands::Loops& product, int root) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
   std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
+  put_few_neighbours_last(graph, nest, costs.neighbours, others);
   put_few_folded_last(graph, nest, others);
   for (int axis : {product.rows, product.sums})
     if (const auto at = std::find(others.begin(), others.end(), axis); at != others.end()) std::rotate(at, at + 1, others.end());
@@ -248,7 +276,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
     const Costs costs(graph, hints, schedule, nest);
     nest.lanes = choose_lanes(nest, costs, hints.machine, hints.masks);
     const SharedOperands::Loops product = costs.shared.loops(graph, nest, nest.lanes);
-    order_loops(graph, hints, schedule, nest, costs, product, choose_root(nest, costs, product, hints.threads));
+    order_loops(graph, hints, schedule, nest, costs, product, choose_root(graph, nest, costs, product, hints.threads));
     keep_visiting_order(graph, nest);
   }
   nest.root = build_tree(graph, nest, distribute(graph, schedule, nest));

@@ -200,3 +200,21 @@ TEST_CASE("steps within lines of cache beat steps from row to row") {
   rows.bind({every_second, Array(f32, {300})}, {Array(f32, {500, 300}, Order::f)});
   CHECK(rows.schedule().find("lanes i:n") != std::string::npos);       // the result has no gaps along i
 }
+
+TEST_CASE("few elements that lie side by side go right outside the vectors, and rows of results are written one after the other") {
+  Graph g;
+  const Expr x = g.input("x", f32, {4, 512, 8, 64}), planes = g.input("p", f32, {16, 2, 2, 30, 56});
+  const auto loops_of = [&](const Expr& y, const Expr& of, const Dims& shape, int threads) {
+    const Function f = compile({y}, {of}, {.threads = threads, .verify = true});
+    f({Array(f32, shape)});
+    const std::string report = f.report();
+    const auto from = report.find("loops");
+    return report.substr(from, report.find('\n', from) - from);
+  };
+  const Expr apart = permute_dims(x, {0, 2, 1, 3});                 // i: 4, j: 8, k: 512, l: 64
+  CHECK(loops_of(apart, x, {4, 512, 8, 64}, 1) == "loops    i, j, k, l as vectors");
+  CHECK(loops_of(apart, x, {4, 512, 8, 64}, 2) == "loops    i, j, k, l as vectors");
+  CHECK(loops_of(apart, x, {4, 512, 8, 64}, 3) == "loops    k, i, j, l as vectors");        // four are not shared evenly
+  const Expr pixels = permute_dims(planes, {0, 3, 1, 4, 2});        // i: 16, j: 30, k: 2, l: 56, m: 2
+  CHECK(loops_of(pixels, planes, {16, 2, 2, 30, 56}, 1) == "loops    i, k, j, m, l as vectors");
+}
