@@ -36,6 +36,7 @@ bool KernelEmitter::share_rows(const Loop& loop, std::unordered_map<const void*,
       const bool is_each_copys = of_copies && (store || depends_on(*load, copies_.tiled_by));
       if (access.lane != StrideClass::unit || buffer.place == Place::row || is_each_copys) return false;
     } else {
+      if (load && joins(number_of_buffer, load->at, copies_.tiled_by, loop.var.axis, -1)) return false;       // whole rows, from the last one on
       const Index apart = distance_of_rows(number_of_buffer, load ? load->at : store->at, copies_.tiled_by, loop.var.axis);
       pitch *= apart != 0 ? apart : copies();
       if (std::abs(step) != 1 || pitch <= 0 || pitch > longest_apart) return false;

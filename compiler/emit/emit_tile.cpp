@@ -49,10 +49,13 @@ Value* KernelEmitter::row_at(Value* before, const LaneAccess& access, Value* ind
   return b_.CreateGEP(b_.getInt8Ty(), access.base, b_.CreateMul(row, access.lane_stride));
 }
 
-// How far rows of a few elements are apart, all of which are worked on, if they go as whole vectors.
+// How far rows of a few elements are apart, all of which are worked on, if they go as whole vectors; negative: from the last one on.
 Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
-  const Index apart = copies_.thin ? distance_of_rows(load.buffer, load.at, copies_.tiled_by, lanes.var.axis) : 0;
-  return apart != 0 && picks_joined_rows(static_cast<int>(jam_.size()), size_of(program_.buffer(load.buffer).dtype), true, false, apart) ? apart : 0;
+  if (!copies_.thin) return 0;
+  const auto few = static_cast<Index>(jam_.size());
+  const bool backwards = joins(load.buffer, load.at, copies_.tiled_by, lanes.var.axis, -1);
+  const Index apart = backwards ? -few : distance_of_rows(load.buffer, load.at, copies_.tiled_by, lanes.var.axis);
+  return apart != 0 && picks_joined_rows(static_cast<int>(few), size_of(program_.buffer(load.buffer).dtype), true, false, std::abs(apart)) ? apart : 0;
 }
 
 // Before the copies of a vector step.
@@ -75,10 +78,12 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index, const Masks& mas
       tiles_[&item] = load_rows(dtype, first, width, masks);
       continue;
     }
-    if (const Index apart = part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0) {
-      Value* first = row_at(nullptr, access, index, 0);
-      fetch_rows(first, apart, thin_bytes_ahead, true);
-      tiles_[&item] = load_rows_apart(dtype, first, apart, width);
+    if (const Index apart = part_ || step != 1 ? 0 : rows_apart(*load, lanes); apart > 0 || apart == -width) {
+      const bool backwards = apart < 0;
+      Value* first = row_at(nullptr, access, backwards ? b_.CreateAdd(index, number(lane_count - 1)) : index, 0);
+      fetch_rows(first, std::abs(apart), backwards ? -thin_bytes_ahead : thin_bytes_ahead, true);
+      auto& columns = tiles_[&item] = load_rows_apart(dtype, first, std::abs(apart), width);
+      if (backwards) std::transform(columns.begin(), columns.end(), columns.begin(), [&](Value* column) { return reverse(column); });
       continue;
     }
     std::vector<Value*> rows;

@@ -64,10 +64,10 @@ std::optional<std::size_t> LoopChoices::joined_of(const Buffer& buffer) const {
 }
 
 // Whether neighbours along the axis are rows of the fastest dimension, or of that and the joined one, without gaps.
-bool LoopChoices::follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis, StrideClass rows) const {
+bool LoopChoices::follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis, StrideClass rows, Index step) const {
   const auto runs = std::count_if(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == axis; });
   for (std::size_t d = 0; d < at.size(); ++d)
-    if (at[d].axis == axis) return runs == 1 && at[d].step == 1 && at[d].is_linear() && class_of(buffer, d) == rows;
+    if (at[d].axis == axis) return runs == 1 && at[d].step == step && at[d].is_linear() && class_of(buffer, d) == rows;
   return false;
 }
 
@@ -83,10 +83,10 @@ std::optional<Index> LoopChoices::column_of(int number_of_buffer, const std::vec
   return at[*joined].start.constant() * buffer.extents[*fastest].constant() + column;
 }
 
-bool LoopChoices::joins(int number_of_buffer, const std::vector<Subscript>& at, int few, int lanes) const {
+bool LoopChoices::joins(int number_of_buffer, const std::vector<Subscript>& at, int few, int lanes, Index step) const {
   const Buffer& buffer = program_.buffer(number_of_buffer);
   const auto fastest = fastest_of(buffer);
-  if (!fastest || !follows_rows(buffer, at, lanes, StrideClass::joined)) return false;
+  if (!fastest || !follows_rows(buffer, at, lanes, StrideClass::joined, step)) return false;
   const Subscript& row = at[*fastest];
   return row.axis == few && row.step == 1 && row.start.is(0) && buffer.extents[*fastest] == program_.axis(few).extent;
 }

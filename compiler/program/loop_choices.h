@@ -104,8 +104,8 @@ class LoopChoices {
   bool runs_in_leaves(const Loop& loop) const;  // range after range of fold_leaf elements, and what is left: three vectors do not go into those
   int lies_across(const Item& item, int outer, int lanes) const;
   // Whether the loop over few elements runs through all of the array's fastest dimension, and neighbours of the vector loop follow each other
-  // without a gap: sixteen of them are whole vectors.
-  bool joins(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;
+  // without a gap: sixteen of them are whole vectors. step -1: from the last one on.
+  bool joins(int buffer, const std::vector<Subscript>& at, int few, int lanes, Index step = 1) const;
   // Whether so many neighbours along the axis lie in more lines of one set of the first level than that has ways; in the call that compiles,
   // of an array without gaps.
   Index bytes_apart(int buffer, const std::vector<Subscript>& at, int axis) const;          // neighbours along the axis
@@ -119,7 +119,7 @@ class LoopChoices {
   StrideClass lane_class(int buffer, const std::vector<Subscript>& at, int axis) const;
   std::optional<std::size_t> fastest_of(const Buffer& buffer) const;
   std::optional<std::size_t> joined_of(const Buffer& buffer) const;
-  bool follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis, StrideClass rows) const;
+  bool follows_rows(const Buffer& buffer, const std::vector<Subscript>& at, int axis, StrideClass rows, Index step = 1) const;
   std::optional<Index> column_of(int buffer, const std::vector<Subscript>& at, int axis) const;
   bool has_feature(std::string_view name) const;
   std::size_t register_bytes() const;

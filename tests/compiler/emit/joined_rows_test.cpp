@@ -283,7 +283,6 @@ TEST_CASE("pixels of floats go past the caches, those of an image and not of a p
     CHECK(difference(large.slice(1, 0, 64), image) == "");
   }
 }
-#endif
 
 TEST_CASE("few rows, of which all vectors are part empty, are stored side by side") {
   for (const DType dtype : {f32, f64, u8, i16})
@@ -307,3 +306,20 @@ TEST_CASE("parts of pixels that are planes are put together line by line") {
   same_bits(f, {uneven(f32, {3, 4, 2, 2, 20, 24})});
   CHECK(f.report().find("tiles of 2 elements of m transposed in registers") != std::string::npos);
 }
+
+TEST_CASE("pixels of mirrored rows are read whole, from the last one on") {
+  for (const DType dtype : {f32, f64, u8, i16})
+    for (const Index channels : {2, 3, 4, 5, 7})
+      for (const Index pixels : {16, 20, 33, 64}) {
+        CAPTURE(channels);
+        CAPTURE(pixels);
+        Graph g;
+        const Expr x = g.input("x", dtype, {3, pixels, channels}), mirrored = flip(x, 1);
+        const Array values = uneven(dtype, {3, pixels, channels});
+        for (const int lanes : {0, 8}) {
+          const Function planes = compile({permute_dims(mirrored, {2, 0, 1}), permute_dims(cast(mirrored, f32) * 2, {2, 0, 1}), sum(mirrored, 2)}, {x}, {.threads = 1, .lanes = lanes, .verify = true});
+          for (const bool at_end : {false, true}) same_bits(planes, {guarded(values, at_end)});
+        }
+      }
+}
+#endif
