@@ -62,8 +62,7 @@ class Lifter {
       }
       return apply_over_mentioned(rebuild_.to, node.op, node.dtype, *to_, std::move(operands), node.order);
     }
-    NodeId source = value.node;
-    while (graph_.node(source).kind == Kind::reshape) source = graph_.operand(source, 0);
+    const NodeId source = source_of_reshape(graph_, value.node);
     const Node& input = graph_.node(source);
     if (input.kind != Kind::input || (input.order == Order::f && input.rank() > 1)) return {};       // that would be copied before each call
     return reshaped(value, source);

@@ -35,7 +35,7 @@ class Sinker {
 
   // The node, computed of what operand k is a reshape of, and reshaped.
   std::optional<NodeId> through(NodeId id, const std::vector<Operand>& operands, std::size_t k) {
-    const NodeId reshape = operands[k].node, source = source_of(reshape);
+    const NodeId reshape = operands[k].node, source = source_of_reshape(rebuild_.to, reshape);
     const Node& made = rebuild_.to.node(source);
     if (reshape == source || (made.kind != Kind::apply && made.kind != Kind::recurrence) || !is_read_once(graph_.operand(id, static_cast<int>(k)))) return {};
     const Node& node = graph_.node(id);
@@ -54,10 +54,6 @@ class Sinker {
     return add_reshape(rebuild_.to, rebuild_.to.add(std::move(inner), std::move(read)), node.domain);
   }
 
-  NodeId source_of(NodeId id) const {
-    while (rebuild_.to.node(id).kind == Kind::reshape) id = rebuild_.to.operand(id, 0);
-    return id;
-  }
   // By this node alone, and so is what it is a reshape of: an array that is there anyway is better read twice.
   bool is_read_once(NodeId old) const {
     for (;; old = graph_.operand(old, 0)) {
@@ -107,7 +103,7 @@ class Sinker {
     if (!changes(before.groups, operand.map)) return Operand{operand.node, renumbered(before.groups, operand.map)};
     auto now = regrouped(before.groups, domain, before.domain, rebuild_.to.node(operand.node).shape(), operand.map);
     if (!now) return {};
-    const NodeId source = source_of(operand.node);
+    const NodeId source = source_of_reshape(rebuild_.to, operand.node);
     const Node& node = rebuild_.to.node(source);
     if (node.shape() == now->shape) return Operand{source, std::move(now->map)};
     if (node.kind != Kind::input || (node.order == Order::f && node.rank() > 1)) return {};

@@ -90,8 +90,9 @@ class Collapser {
     const AxisMap& map = graph_.map(placed.node, operand);
     if (std::none_of(map.begin(), map.end(), [&](const AxisRef& ref) { return axis_of(ref) == outer; })) return false;
     return std::any_of(placed.repeats.begin(), placed.repeats.end(), [&](const Repeat& repeat) {
+      if (repeat.operand != operand) return false;
       const int axis = axis_of(map[static_cast<std::size_t>(repeat.dim)]);
-      return repeat.operand == operand && (axis == outer || axis == inner);
+      return axis == outer || axis == inner;
     });
   }
   // thin: arrays may follow one of both, and repeat or stay along the other.

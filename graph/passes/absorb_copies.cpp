@@ -47,7 +47,8 @@ Graph absorb_copies(const Graph& graph) {
     while (node.kind == Kind::update && write_through(rebuild.to, node, operands[0])) {}
     if (node.kind == Kind::reshape) {                        // of a reshape: one reshape, or none
       NodeId source = operands[0].node;
-      while (rebuild.to.node(source).kind == Kind::reshape) source = rebuild.to.operand(source, 0);
+      const auto count = [&](NodeId of) { return count_of(rebuild.to.node(of).shape()); };
+      while (rebuild.to.node(source).kind == Kind::reshape && count(source) == count(rebuild.to.operand(source, 0))) source = rebuild.to.operand(source, 0);        // else a call checks it
       if (rebuild.to.node(source).domain == node.domain && rebuild.to.node(source).kept == node.kept) return source;
       operands[0] = Operand{source, identity_map(rebuild.to.node(source).rank())};
     }

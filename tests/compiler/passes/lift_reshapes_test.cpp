@@ -71,6 +71,35 @@ TEST_CASE("extents of zero and one, long chains, and counts that only a call kno
   CHECK_THROWS_AS(halves({near_one(f32, {4, 6}), near_one(f32, {4})}), Error);
 }
 
+TEST_CASE("what calls check of reshapes in between is checked") {
+  const auto all = [](const Expr& x) {
+    const Expr split = reshape(x, {3, -1});                       // [3, n/3]
+    return std::vector<Expr>{reshape(split, {"n"}), reshape(split * 2.0f, {"n"}), reshape(exp(reshape(x * 3.0f, {3, -1})), {"n"}), sum(reshape(square(split), {"n"})), reshape(flip(split, 0), {"n"}) + 1, reshape(exp(split), {-1}),
+                             reshape(reshape(flip(split, 0) * 2, {"n"}), {1, "n"}) + 1};
+  };
+  for (std::size_t k = 0; k < 7; ++k) {
+    CAPTURE(k);
+    Graph g;
+    const Expr x = g.input("x", f32, {"n"}), y = all(x)[k];
+    const Function f = compile({y}, {x}, {.threads = 1, .verify = true});
+    same_bits(f, {near_one(f32, {6})});
+    CHECK_THROWS_AS(f({near_one(f32, {5})}), Error);
+    CHECK_THROWS_AS(interpret({y}, {x}, {near_one(f32, {5})}), Error);
+  }
+}
+
+TEST_CASE("a tile of a stack, whose operands repeat along axes of different numbers") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), a = expand_dims(reshape(x, {-1, 3}), 2) + x;
+  const Function f = compile({tile(stack({a, a}, 0), {1, 2, 2, 3})}, {x}, {.threads = 1, .verify = true});
+  for (const Index n : {3, 12, 33}) {
+    same_bits(f, {near_one(f32, {n})});
+    const Array given(f32, {2, 2 * n / 3, 6, 3 * n}, Order::f);
+    f.run({near_one(f32, {n})}, {given});
+    CHECK(difference(given, f({near_one(f32, {n})})[0]) == "");
+  }
+}
+
 TEST_CASE("gradients through them") {
   Graph g;
   const Expr x = g.input("x", f64, {"n", 12}), w = g.input("w", f64, {4});
