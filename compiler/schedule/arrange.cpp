@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 #include <span>
+#include <tuple>
 
 #include "blocks.h"
 #include "distribute.h"
@@ -225,22 +226,24 @@ void put_few_folded_last(const Graph& graph, const Nest& nest, std::vector<int>&
   others.insert(others.end(), folded.begin(), folded.end());
 }
 
-// So does what has few elements that lie side by side in one array where those along the vectors do in another, unless folds keep rows of them: of the lines
-// of the first one each is then met once, not as many times. Planes of 2 x 2 parts of pictures put together, .36 -> .08 ns an element (Zen 5).
-void put_few_neighbours_last(const Graph& graph, const Nest& nest, const std::vector<bool>& neighbours, std::vector<int>& others) {
-  const auto is_few_neighbours = [&](int axis) {
-    const Extent& extent = nest.axes[static_cast<std::size_t>(axis)].extent;
-    return extent.is_number() && extent.constant() < lane_count && neighbours[static_cast<std::size_t>(axis)];
+// By falling stride. But what has few elements that lie side by side in one array, where those along the vectors do in another, goes last, unless folds keep
+// rows of them: of the lines of the first one each is then met once, not as many times. Planes of 2 x 2 parts of pictures put together, .36 -> .08 ns an
+// element (Zen 5).
+void sort_by_stride(const Graph& graph, const Nest& nest, const Costs& costs, std::vector<int>& others) {
+  const bool may_go_last = costs.neighbours[static_cast<std::size_t>(nest.lanes)] && !has_folds(graph, nest);
+  const auto rank = [&](int axis) {
+    const auto a = static_cast<std::size_t>(axis);
+    const Extent& extent = nest.axes[a].extent;
+    return std::tuple(may_go_last && costs.neighbours[a] && extent.is_number() && extent.constant() < lane_count, -costs.stride[a], axis);
   };
-  if (neighbours[static_cast<std::size_t>(nest.lanes)] && !has_folds(graph, nest)) std::stable_partition(others.begin(), others.end(), [&](int axis) { return !is_few_neighbours(axis); });
+  std::sort(others.begin(), others.end(), [&](int a, int b) { return rank(a) < rank(b); });
 }
 
 // The loop variables, outermost first. Without a root the nest runs once.
 void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const Costs& costs, const SharedOperands::Loops& product, int root) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
-  std::sort(others.begin(), others.end(), [&](int a, int b) { return std::pair(-costs.stride[static_cast<std::size_t>(a)], a) < std::pair(-costs.stride[static_cast<std::size_t>(b)], b); });
-  put_few_neighbours_last(graph, nest, costs.neighbours, others);
+  sort_by_stride(graph, nest, costs, others);
   put_few_folded_last(graph, nest, others);
   for (int axis : {product.rows, product.sums})
     if (const auto at = std::find(others.begin(), others.end(), axis); at != others.end()) std::rotate(at, at + 1, others.end());
