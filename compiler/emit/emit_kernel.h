@@ -142,8 +142,8 @@ class KernelEmitter : private Accesses {
   void emit_columns(const Loop& rows, const Outer& outer);
   using Strides = std::map<const void*, Value*>;        // by item: bytes from row to row
   struct ColumnSum;
-  void emit_columns_of_pass(const Loop& rows, const Loop& lanes, const Strides& strides, Value* pass, Range at, int steps, const Masks& masks);
-  void emit_rows_of_pass(const Loop& rows, const Strides& strides, Value* first, const std::function<void(int)>& row);
+  void emit_columns_of_pass(const Loop& rows, const Loop& lanes, const Strides& strides, int slots, Value* pass, Range at, int steps, const Masks& masks);
+  void emit_rows_of_pass(const Loop& rows, const Strides& strides, int slots, Value* first, const std::function<void(int)>& row);
 
   // emit_register_blocks.cpp
   struct Block;

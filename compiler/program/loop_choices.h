@@ -94,6 +94,7 @@ class LoopChoices {
   bool is_pairs(const Loop& rows, const Outer& outer) const;
   int sharing(const Loop& loop, const Outer& outer) const;   // elements whose bodies load the same vectors; 1: each by itself
   int columns_at_once(const Outer& outer) const;   // vectors
+  int slots_of_pass(const Outer& outer) const;
   Index strip_of_columns(const Outer& outer) const;
   // along_rows.cpp: loops over the few elements of rows
   Index distance_of_rows(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;

@@ -14,11 +14,12 @@ Index columns_of_strip(std::size_t bytes) { return std::max<Index>(Index{most_ve
 
 // Rows of slots gain nothing but where rows are a large power of two apart, so that what a pass reads of them is in few sets of the first level. Sums of 48,
 // 100 and 200 rows of 16 M floats .16, .16 and .15 ns an element, .11, .10 and .09 so; of 64, 512 and 1000 rows of 65536, 8192 and 3000 floats .058, .040
-// and .043, and .041, .055 and .039; of products of 128 rows of 32768 floats .15 and .20 (Zen 5).
+// and .043, and .041, .055 and .039; of products of 128 rows of 32768 floats .15 and .20. Rows of fewer than three vectors are too short for eight passes where
+// there are many: 256 of 32 floats .044 and .057 (Zen 5).
 bool columns_pay(Index rows, Index apart) {
-  constexpr Index sets = 64, ways = 8, passes = static_cast<Index>(fold_slots) / slots_of_a_pass;
+  constexpr Index sets = 64, ways = 8, passes = static_cast<Index>(fold_slots) / slots_of_a_pass, short_row = 3 * line_bytes;
   const Index lines = ways * (apart % line_bytes == 0 ? sets / std::gcd(std::max<Index>(1, apart / line_bytes), sets) : sets);
-  return rows <= passes * lines;
+  return rows <= (apart < short_row ? lines / 2 : passes * lines);
 }
 
 int op_latency(Op op) {

@@ -1,5 +1,5 @@
-// Float sums and products over rows, such as those over a middle axis: strips of columns, in eight passes over the sixteen slots. The interpreter's bits,
-// whatever the rows and columns.
+// Float sums and products over rows, such as those over a middle axis: strips of columns, in eight passes over the sixteen slots, in four of few columns. The
+// interpreter's bits, whatever the rows and columns.
 #include "bits.h"
 #include "layouts.h"
 
@@ -112,6 +112,8 @@ TEST_CASE("rows a large power of two apart go by slots") {
   CHECK_FALSE(columns_pay(100, 4096));
   CHECK_FALSE(columns_pay(65, 1 << 17));
   CHECK(columns_pay(100, 4096 + 64));
+  CHECK(columns_pay(100, 128));
+  CHECK_FALSE(columns_pay(256, 128));              // short rows, many of them
 }
 
 TEST_CASE("strips of columns have room in the first level, and whole steps") {
