@@ -38,6 +38,15 @@ Extent count_of(const Shape& shape) {
   return count;
 }
 
+NodeId source_of_reshape(const Graph& graph, NodeId id) {
+  while (graph.node(id).kind == Kind::reshape) {
+    const NodeId before = graph.operand(id, 0);
+    if (!(count_of(graph.node(before).shape()) == count_of(graph.node(id).shape()))) break;
+    id = before;
+  }
+  return id;
+}
+
 Operand operand_of(const Graph& graph, const Operand& user, int position) {
   return {graph.operand(user.node, position), compose(graph.map(user.node, position), user.map)};
 }

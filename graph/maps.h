@@ -21,6 +21,9 @@ AxisMap reversed_map(const Shape& domain, const std::vector<int>& axes);
 
 Extent count_of(const Shape& shape);                         // of elements
 
+// What a node has its elements from, past reshapes of as many: where that is not known a call checks it, and the reshape stays.
+NodeId source_of_reshape(const Graph& graph, NodeId id);
+
 // What the value reads, seen from the loops around it.
 Operand operand_of(const Graph& graph, const Operand& user, int position);
 

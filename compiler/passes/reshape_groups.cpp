@@ -72,15 +72,6 @@ std::optional<RegroupedValue> regrouped(const std::vector<ReshapeGroup>& groups,
   return value;
 }
 
-NodeId source_of_reshape(const Graph& graph, NodeId id) {
-  while (graph.node(id).kind == Kind::reshape) {
-    const NodeId before = graph.operand(id, 0);
-    if (!(count_of(graph.node(before).shape()) == count_of(graph.node(id).shape()))) break;
-    id = before;
-  }
-  return id;
-}
-
 NodeId add_reshape(Graph& graph, NodeId source, Shape shape) {
   Node node;
   node.kind = Kind::reshape;

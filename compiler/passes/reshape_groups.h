@@ -33,9 +33,6 @@ struct RegroupedValue {
 };
 std::optional<RegroupedValue> regrouped(const std::vector<ReshapeGroup>& groups, const Shape& from, const Shape& to, const Shape& shape, const AxisMap& map);
 
-// What a node has its elements from, past reshapes of as many: where that is not known a call checks it, and the reshape stays.
-NodeId source_of_reshape(const Graph& graph, NodeId id);
-
 NodeId add_reshape(Graph& graph, NodeId source, Shape shape);      // of the whole of a node
 
 }  // namespace weft

@@ -59,7 +59,7 @@ Index LoopChoices::strip_of_columns(const Outer& outer) const {
   return columns_of_strip(widest_of_columns(lanes) * static_cast<std::size_t>(sums_of(lanes)));
 }
 
-// Float sums over rows of which a strip of columns after the other may be walked: all of them are in a cache, or few enough are read at once.
+// Float sums over rows, of which a strip of columns after the other is walked.
 bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
   if (!is_fold_of_rows(loop, outer) || outer.scans || !outer.ordered || loop.body.size() != 1 || columns_at_once(outer) < 1) return false;
   if (program_.is_tiled(loop.var.axis) || !fits_one_leaf(loop.var.axis)) return false;       // rows from the first to the last

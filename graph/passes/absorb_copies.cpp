@@ -46,9 +46,7 @@ Graph absorb_copies(const Graph& graph) {
     Node node = graph.node(id);
     while (node.kind == Kind::update && write_through(rebuild.to, node, operands[0])) {}
     if (node.kind == Kind::reshape) {                        // of a reshape: one reshape, or none
-      NodeId source = operands[0].node;
-      const auto count = [&](NodeId of) { return count_of(rebuild.to.node(of).shape()); };
-      while (rebuild.to.node(source).kind == Kind::reshape && count(source) == count(rebuild.to.operand(source, 0))) source = rebuild.to.operand(source, 0);        // else a call checks it
+      const NodeId source = source_of_reshape(rebuild.to, operands[0].node);
       if (rebuild.to.node(source).domain == node.domain && rebuild.to.node(source).kept == node.kept) return source;
       operands[0] = Operand{source, identity_map(rebuild.to.node(source).rank())};
     }

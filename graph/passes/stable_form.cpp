@@ -15,11 +15,11 @@ class Reader {
     if (node_.kind != Kind::apply || !is_floating(node_.dtype)) return {};
     switch (node_.op) {
       case Op::log:
-        if (const auto at = one_and_exponent(operand(0))) return of(Op::softplus, at);
+        if (const auto at = one_and_exponent(operand(0))) return of(Op::softplus, *at);
         if (const auto inner = sigmoid(operand(0))) return of(Op::softplus, inner->at, !inner->negated, true);
         return {};
       case Op::log1p:
-        if (const auto at = exponent(operand(0))) return of(Op::softplus, at);
+        if (const auto at = exponent(operand(0))) return of(Op::softplus, *at);
         if (!is_plain(operand(0), Op::negative)) return {};
         if (const auto inner = sigmoid(operand_of(graph_, operand(0), 0))) return of(Op::softplus, inner->at, inner->negated, true);
         return {};
@@ -50,9 +50,9 @@ class Reader {
     mark_axes(operand_of(graph_, value, 1).map, mentioned);
     return std::find(mentioned.begin() + fold.kept, mentioned.end(), true) == mentioned.end();
   }
-  std::optional<StableForm> of(Op op, std::optional<Operand> at, bool negated = false, bool negative = false) const {
-    settle_parts(graph_, *at, node_.domain);
-    return StableForm{op, negated, negative, std::move(*at)};
+  std::optional<StableForm> of(Op op, Operand at, bool negated = false, bool negative = false) const {
+    settle_parts(graph_, at, node_.domain);
+    return StableForm{op, negated, negative, std::move(at)};
   }
   Operand operand(int position) const { return {graph_.operand(id_, position), graph_.map(id_, position)}; }
 

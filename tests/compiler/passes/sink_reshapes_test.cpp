@@ -2,20 +2,9 @@
 #include <weft/function.h>
 #include <weft/rearrange.h>
 
-#include "bits.h"
+#include "nests.h"
 
 using namespace weft;
-
-namespace {
-
-void check_sunk(const Expr& y, const std::vector<Expr>& inputs, const std::vector<Array>& arrays, int nests = 1) {
-  const Function f = check_bits({y}, inputs, arrays);
-  CAPTURE(f.graph());
-  CHECK(difference(f(arrays)[0], interpret({y}, inputs, arrays)[0]) == "");
-  CHECK(f.bind(arrays, f(arrays)).loop_nests() == nests);
-}
-
-}  // namespace
 
 TEST_CASE("ops after the reshape of a fold, a scan, or of what is read backwards") {
   Graph g;
@@ -24,17 +13,17 @@ TEST_CASE("ops after the reshape of a fold, a scan, or of what is read backwards
   const std::vector<Array> arrays{near_one(f32, {6, 12, 5}), near_one(f32, {12}), near_one(f32, {4}), near_one(f32, {}), near_one(f32, {6, 3, 4})};
   const Shape split{"n", 3, 4};
   const Expr folded = reshape(sum(x, 2), split);
-  check_sunk(maximum(folded * 2 + s, 0), inputs, arrays);
-  check_sunk(folded + reshape(b, {3, 4}), inputs, arrays);
-  check_sunk(square(folded + z), inputs, arrays);
-  check_sunk(folded * reshape(max(x, 2), split) - 1, inputs, arrays);
-  check_sunk(permute_dims(folded * 2, {1, 0, 2}), inputs, arrays, 2);
-  check_sunk(reshape(cumulative_sum(x, 1), {"n", -1}) * 3, inputs, arrays);
-  check_sunk(cast(reshape(flip(x, 1), {-1, 5}) > 1, f32), inputs, arrays);
-  check_sunk(reshape(reshape(flip(x, 1), {-1}) * 2, {-1, 10}) + 1, inputs, arrays);
-  check_sunk(repeat(repeat(x, 2, 1), 3, 2), inputs, arrays);
-  check_sunk(tile(repeat(flip(x, 2), 2, 1) + 1, {1, 2, 1}), inputs, arrays);
-  check_sunk(folded * c, inputs, arrays, 2);                      // follows part of what was reshaped
+  check_nests(maximum(folded * 2 + s, 0), inputs, arrays);
+  check_nests(folded + reshape(b, {3, 4}), inputs, arrays);
+  check_nests(square(folded + z), inputs, arrays);
+  check_nests(folded * reshape(max(x, 2), split) - 1, inputs, arrays);
+  check_nests(permute_dims(folded * 2, {1, 0, 2}), inputs, arrays, 2);
+  check_nests(reshape(cumulative_sum(x, 1), {"n", -1}) * 3, inputs, arrays);
+  check_nests(cast(reshape(flip(x, 1), {-1, 5}) > 1, f32), inputs, arrays);
+  check_nests(reshape(reshape(flip(x, 1), {-1}) * 2, {-1, 10}) + 1, inputs, arrays);
+  check_nests(repeat(repeat(x, 2, 1), 3, 2), inputs, arrays);
+  check_nests(tile(repeat(flip(x, 2), 2, 1) + 1, {1, 2, 1}), inputs, arrays);
+  check_nests(folded * c, inputs, arrays, 2);                      // follows part of what was reshaped
 }
 
 TEST_CASE("arrays that are read elsewhere too, or by what would be larger, stay") {
@@ -42,8 +31,8 @@ TEST_CASE("arrays that are read elsewhere too, or by what would be larger, stay"
   const Expr x = g.input("x", f32, {"n", 12}), w = g.input("w", f32, {3});
   const std::vector<Array> arrays{near_one(f32, {10, 12}), near_one(f32, {3})};
   const Expr turned = flip(x, 1), pairs = reshape(turned * 2, {-1, 4});
-  check_sunk(sum(pairs) + sum(pairs * 3), {x, w}, arrays, 2);
-  check_sunk(sum(expand_dims(pairs, 2) * w, 1), {x, w}, arrays, 2);
+  check_nests(sum(pairs) + sum(pairs * 3), {x, w}, arrays, 2);
+  check_nests(sum(expand_dims(pairs, 2) * w, 1), {x, w}, arrays, 2);
   check_bits({pairs, pairs + 1, turned}, {x, w}, arrays);
   check_bits({exp(pairs), sum(exp(pairs), 0)}, {x, w}, arrays);
 }
@@ -56,5 +45,5 @@ TEST_CASE("counts that only a call knows, and extents of zero and one") {
   CHECK_THROWS_AS(f({near_one(f32, {4, 6}), near_one(f32, {7})}), Error);
   const Expr y = g.input("y", f32, {"n", "m", 1});
   for (const auto& [n, m] : {std::pair<Index, Index>{1, 1}, {5, 3}, {0, 4}, {4, 0}, {1, 20}})
-    for (const Expr& e : {reshape(cumulative_sum(y, 0), {-1}) + 1, reshape(flip(y, 1), {1, "m", "n"}) * 2, square(reshape(sum(y, 0), {"m", 1, 1}))}) check_sunk(e, {y}, {near_one(f32, {n, m, 1})});
+    for (const Expr& e : {reshape(cumulative_sum(y, 0), {-1}) + 1, reshape(flip(y, 1), {1, "m", "n"}) * 2, square(reshape(sum(y, 0), {"m", 1, 1}))}) check_nests(e, {y}, {near_one(f32, {n, m, 1})});
 }
