@@ -22,8 +22,8 @@ constexpr Row rows[] = {{AccumulatorId::sum, "sum", Op::add}, {AccumulatorId::pr
                         {AccumulatorId::max, "max", Op::maximum}, {AccumulatorId::min, "min", Op::minimum},
                         {AccumulatorId::any, "any", Op::logical_or}, {AccumulatorId::all, "all", Op::logical_and},
                         {AccumulatorId::supremum, "supremum"}, {AccumulatorId::infimum, "infimum"},
-                        {AccumulatorId::bitwise_or, "reduce_or"}, {AccumulatorId::bitwise_and, "reduce_and"},
-                        {AccumulatorId::bitwise_xor, "reduce_xor"}};
+                        {AccumulatorId::bitwise_or, "reduce_or", Op::bitwise_or}, {AccumulatorId::bitwise_and, "reduce_and", Op::bitwise_and},
+                        {AccumulatorId::bitwise_xor, "reduce_xor", Op::bitwise_xor}};
 
 template <class T> constexpr T all_ones() {
   if constexpr (std::is_same_v<T, bool>) return true;

@@ -65,6 +65,10 @@ class KernelEmitter : private Accesses {
   Value* move_mask(const Masks& masks, int step) const { return moves_whole_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
 
+  // emit_running.cpp
+  void emit_running(const Accumulate& item, int steps, const Masks& masks);
+  Value* with_nan(const FoldState& state, Value* elements, Value* running);
+
   // emit_ends.cpp
   llvm::BranchInst* emit_whole_steps(const Loop& loop, Range range, int steps, bool some);
   Value* emit_single_vectors(const Loop& loop, Range range);

@@ -14,6 +14,7 @@ namespace weft {
 using llvm::Value;
 
 void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks) {
+  if (item.result >= 0) return emit_running(item, steps, masks);
   const Fold& fold = program_.fold(item.fold);
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
   const bool along = fold.axis == loop.var.axis;
@@ -129,6 +130,7 @@ void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, c
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) packs_[static_cast<std::size_t>(load->result)].clear();
     if (auto* compute = std::get_if<Compute>(&item)) packs_[static_cast<std::size_t>(compute->result)].clear();
+    if (auto* running = std::get_if<Accumulate>(&item); running && running->result >= 0) packs_[static_cast<std::size_t>(running->result)].clear();
   }
   for (const Item& item : loop.body) {
     const void* key = &item;

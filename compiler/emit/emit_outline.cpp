@@ -39,6 +39,7 @@ void collect(const Program& program, const Item& item, Uses& uses) {
     uses.folds.insert(accumulate->fold);
     read(accumulate->value);
     if (accumulate->factor) read(*accumulate->factor);
+    if (accumulate->result >= 0) uses.made.insert(accumulate->result);
   } else if (auto* state = std::get_if<ReadState>(&item)) {
     uses.folds.insert(state->fold);
     uses.made.insert(state->result);

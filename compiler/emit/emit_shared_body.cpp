@@ -60,7 +60,7 @@ std::optional<std::vector<int>> KernelEmitter::folds_of_body(const Loop& loop) c
   std::vector<int> folds;
   for (const Item& item : loop.body) {
     auto* accumulate = std::get_if<Accumulate>(&item);
-    if (!accumulate) continue;
+    if (!accumulate || accumulate->result >= 0) continue;                // running: nothing reads what it has in the end
     if (is_extreme(program_.fold(accumulate->fold)) || std::find(folds.begin(), folds.end(), accumulate->fold) != folds.end()) return {};
     folds.push_back(accumulate->fold);
   }

@@ -34,9 +34,10 @@ void Folds::open_folds(const Loop& loop, bool leaves) {
       while (state.slots > 1 && state.slots / 2 >= extent.constant()) state.slots /= 2;     // units change nothing
     const bool stack = leaves && fold.ordered;
     if (loop.mark == Mark::lanes) {
-      const int steps = fold.ordered ? 1 : steps_of(loop);
+      const int steps = fold.ordered || fold.start ? 1 : steps_of(loop);
       for (int step = 0; step < steps; ++step) state.registers.push_back(stack_cell(register_type(context_, fold.dtype, lane_count), "acc"));
-      open_extreme(fold, state);
+      if (!fold.start) open_extreme(fold, state);
+      else if (is_extreme(fold) && has_feature("+avx512dq")) state.nan = stack_cell(b_.getIntNTy(lane_count), "nan");     // emit_running.cpp
       if (stack) state.cell = stack_cell(memory_type(context_, fold.dtype, 1), "leaf");
     } else if (fold.row < 0) {
       state.cell = stack_cell(memory_type(context_, fold.dtype, state.slots), "slots");
@@ -65,6 +66,7 @@ void Folds::start_folds(const Loop& loop, bool ordered) {
     if (!state.registers.empty()) {
       for (auto* acc : state.registers) b_.CreateStore(constant_value(context_, start, lane_count), acc);
       start_extreme(fold, state);
+      if (fold.start && state.nan) b_.CreateStore(llvm::Constant::getNullValue(state.nan->getAllocatedType()), state.nan);
     } else if (fold.row < 0) {
       b_.CreateStore(to_memory(constant_value(context_, start, state.slots), fold.dtype), state.cell);
     } else {

@@ -228,6 +228,7 @@ LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
   for (const Loop* lanes : outer.loops) {
     outer.weight += code_with_windows(*lanes);
     outer.folds_lanes |= !lanes->folds.empty();
+    outer.scans |= std::any_of(lanes->folds.begin(), lanes->folds.end(), [&](int fold) { return program_.fold(fold).start.has_value(); });
     for (const Item& item : lanes->body) {
       outer.across += lies_across(item, loop.var.axis, lanes->var.axis) != 0;
       outer.stores |= std::holds_alternative<Store>(item);

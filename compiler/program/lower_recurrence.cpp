@@ -1,10 +1,13 @@
 // Recurrences: one chain of states for all that do the same, opened by the outermost loop that carries it. A state is a
-// register, or a row where loops over kept axes run inside that loop. The step's ops become ordinary items of the body.
+// register, or a row where loops over kept axes run inside that loop. The step's ops become ordinary items of the body. Along vectors the state is
+// what an accumulator has so far (schedule/running.h).
 #include <weft/recurrence.h>
 #include <weft/text.h>
 
 #include "../../graph/needed.h"
 #include "lowering.h"
+#include "schedule/cost_model.h"
+#include "schedule/running.h"
 
 namespace weft {
 namespace {
@@ -60,12 +63,14 @@ void Lowering::open_chain(int place) {
   Chain chain;
   chain.places = {place};
   chain.loop = loop;
+  chain.is_running = frames_.back().loop.mark == Mark::lanes;
   for (const Scalar& start : recurring_of(graph_.node(placed.node)).recurrence->start) {
     Fold fold;
     fold.node = placed.node;
     fold.dtype = start.dtype();
     fold.axis = frames_.back().loop.var.axis;
     fold.start = start;
+    if (chain.is_running) fold.accumulator = *running_accumulator(graph_.node(placed.node));
     fold.row_axes = row_axes;
     if (!fold.row_axes.empty()) fold.row = new_row(Place::row, placed.node, start.dtype(), fold.row_axes);
     chain.folds.push_back(static_cast<int>(program_.folds.size()));
@@ -76,8 +81,9 @@ void Lowering::open_chain(int place) {
   chains_.push_back(std::move(chain));
 }
 
-// The outputs of a graph of scalars, as items of a frame; `wanted`: which of them, all the others stay empty.
-std::vector<Arg> Lowering::inline_graph(const Graph& graph, const std::vector<Arg>& inputs, const std::vector<bool>& wanted, Frame& frame) {
+// The outputs of a graph of scalars, as items of a frame; `wanted`: which of them, all the others stay empty. `running`: the fold that the first
+// output is the value of after each element; no input is what it was before.
+std::vector<Arg> Lowering::inline_graph(const Graph& graph, const std::vector<Arg>& inputs, const std::vector<bool>& wanted, Frame& frame, int running) {
   std::vector<NodeId> asked;
   for (std::size_t k = 0; k < wanted.size(); ++k)
     if (wanted[k]) asked.push_back(graph.outputs[k]);
@@ -94,6 +100,12 @@ std::vector<Arg> Lowering::inline_graph(const Graph& graph, const std::vector<Ar
     std::vector<Arg> args;
     for (int p = 0; p < graph.arity(id_of(k)); ++p) args.push_back(values[graph.operand(id_of(k), p).value]);
     values[k] = {new_value(node.dtype), {}};
+    if (running >= 0 && id_of(k) == graph.outputs[0]) {
+      const bool state_first = graph.operand(id_of(k), 0) == graph.inputs[0];
+      frame.loop.body.emplace_back(Accumulate{running, args[state_first ? 1 : 0], {}, values[k].value});
+      frame.loop.weight += running_instructions;
+      continue;
+    }
     frame.loop.body.emplace_back(Compute{values[k].value, node.op, std::move(args)});
     frame.loop.weight += op_cost(node.op);
   }
@@ -120,7 +132,7 @@ void Lowering::step_chain(Chain& chain) {
   Frame& frame = frames_.back();
   const Placed& placed = nest_.nodes[static_cast<std::size_t>(chain.places[0])];
   const Recurrence& recurrence = *recurring_of(graph_.node(placed.node)).recurrence;
-  std::vector<Arg> inputs = read_states(chain, frame);
+  std::vector<Arg> inputs = chain.is_running ? std::vector<Arg>(1) : read_states(chain, frame);
   if (chain.loop < 0)
     for (const Scalar& start : recurrence.start) inputs.push_back({-1, start});
   for (int p = 0; p < graph_.arity(placed.node); ++p) inputs.push_back(operand(placed, p));
@@ -130,7 +142,8 @@ void Lowering::step_chain(Chain& chain) {
     const Node& node = graph_.node(nest_.nodes[static_cast<std::size_t>(place)].node);
     if (node.mode == Mode::scan) wanted[recurrence.states() + static_cast<std::size_t>(recurring_of(node).output)] = true;
   }
-  chain.now = inline_graph(recurrence.step, inputs, wanted, frames_.back());
+  chain.now = inline_graph(recurrence.step, inputs, wanted, frames_.back(), chain.is_running ? chain.folds[0] : -1);
+  if (chain.is_running) return;
   for (std::size_t k = 0; k < chain.folds.size(); ++k) {
     const Fold& fold = program_.fold(chain.folds[k]);
     if (fold.row < 0) frames_.back().loop.body.emplace_back(WriteState{chain.folds[k], chain.now[k]});
@@ -172,6 +185,7 @@ Arg Lowering::finish_as(int place, const std::vector<Arg>& states, Frame& frame)
 
 // The loop that carries the chain has ended: what its last states finish as.
 void Lowering::close_chain(Chain chain) {
+  if (chain.is_running) return;
   std::vector<Arg> last;
   if (program_.fold(chain.folds[0]).row < 0)
     for (int index : chain.folds) {

@@ -71,6 +71,7 @@ class Lowering {
   struct Chain {                                                // the states of recurrences that do the same
     std::vector<int> places;
     int loop = -1;                                              // the loop that carries them; -1: one element, no loop
+    bool is_running = false;                                    // a loop of vectors
     std::vector<int> folds;                                     // one per state
     std::vector<Arg> now;                                       // the step's outputs at the current element
   };
@@ -84,7 +85,7 @@ class Lowering {
   void run_recurrence(int place);
   Arg finish_as(int place, const std::vector<Arg>& states, Frame& frame);
   Arg finished_from_rows(int place);
-  std::vector<Arg> inline_graph(const Graph& graph, const std::vector<Arg>& inputs, const std::vector<bool>& wanted, Frame& frame);
+  std::vector<Arg> inline_graph(const Graph& graph, const std::vector<Arg>& inputs, const std::vector<bool>& wanted, Frame& frame, int running = -1);
 
   const Graph& graph_;
   const Schedule& schedule_;

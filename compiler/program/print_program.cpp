@@ -99,6 +99,8 @@ class Printer {
       for (const Arg& a : compute->args) text += " " + arg(a);
       return text;
     }
+    if (auto* running = std::get_if<Accumulate>(&item); running && running->result >= 0)
+      return "t" + std::to_string(running->result) + " = s" + std::to_string(running->fold) + " = " + std::string(name_of(program_.fold(running->fold).accumulator)) + " s" + std::to_string(running->fold) + " " + arg(running->value);
     if (auto* accumulate = std::get_if<Accumulate>(&item))
       return name(program_.fold(accumulate->fold).node) + " += " + arg(accumulate->value) + (accumulate->factor ? " * " + arg(*accumulate->factor) : "");
     if (auto* read = std::get_if<ReadState>(&item)) return "t" + std::to_string(read->result) + " = s" + std::to_string(read->fold);
@@ -149,6 +151,7 @@ class Checker {
       } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
         use(accumulate->value);
         if (accumulate->factor) use(*accumulate->factor);
+        if (accumulate->result >= 0) make(accumulate->result);
       } else if (auto* read = std::get_if<ReadState>(&item)) {
         WEFT_ASSERT(l.mark != Mark::lanes, "a state in a register of a lanes loop in ", program_.name);
         make(read->result);

@@ -70,6 +70,7 @@ struct Accumulate {
   int fold;
   Arg value;
   std::optional<Arg> factor;            // their product is added unrounded
+  int result = -1;                      // running: what the fold has after each element of a vector
 };
 struct Store {
   int buffer;
@@ -119,7 +120,7 @@ struct Loop {
 
 struct Fold {                           // or one state of a recurrence, which starts at `start`
   NodeId node;
-  AccumulatorId accumulator = AccumulatorId::sum;
+  AccumulatorId accumulator = AccumulatorId::sum;       // of a recurrence: if it is running
   DType dtype = f64;
   std::optional<Scalar> start;          // a recurrence
   int axis = 0;                         // the folded axis; of a recurrence the outermost one that carries

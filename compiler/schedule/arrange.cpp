@@ -13,6 +13,7 @@
 #include "loop_tree.h"
 #include "root.h"
 #include "products.h"
+#include "running.h"
 #include "unit_bytes.h"
 
 namespace weft {
@@ -29,7 +30,7 @@ struct Costs {
   AxisUses uses;                        // by axis
   std::vector<double> stride;           // by axis: sum of |stride| over accesses, outermost if large
   std::vector<bool> neighbours;         // by axis: its elements lie side by side in an array
-  std::vector<double> carried;          // by axis: cost of recurrences along it
+  std::vector<double> carried;          // by axis: cost of recurrences along it, in contiguous loads
   double arithmetic = 0;                // of the whole nest, in contiguous loads
   SharedOperands shared;
 
@@ -77,7 +78,8 @@ struct Costs {
       if (node.kind == Kind::apply && op_cost(node.op) >= long_function)
         for (int axis : placed.axes) if (axis >= 0) uses.along[static_cast<std::size_t>(axis)].functions += op_cost(node.op) * volume;
       for (int axis : carried_axes(node))
-        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0 && !fills_vectors(node)) carried[static_cast<std::size_t>(own)] += volume * node_cost(node);
+        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0 && !fills_vectors(node))
+          carried[static_cast<std::size_t>(own)] += volume * (running_accumulator(node) ? running_in_loads : carried_in_loads * node_cost(node));
     }
   }
 

@@ -63,7 +63,7 @@ double short_row_cost(const AxisUse& use, Index extent, bool masks, bool known_e
 double lanes_in_use(Index extent) { return extent < lane_count ? 0.4 * std::max(1.0, static_cast<double>(extent)) / lane_count : 1.0; }
 
 double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent, bool masks, bool known_end) {
-  return (accesses + carried_in_loads * carried + arithmetic + short_row_cost(use, extent, masks, known_end)) / lanes_in_use(extent);
+  return (accesses + carried + arithmetic + short_row_cost(use, extent, masks, known_end)) / lanes_in_use(extent);
 }
 
 bool idles_threads(const AxisUse& use, Index extent, bool is_vector_axis, int threads) {

@@ -7,7 +7,7 @@
 //   short rows                    vector_axis_cost
 //   other sizes later             worth_a_variant, like_sizes, most_variants
 //   few elements along an axis    thin_extent_pays, most_thin, across_in_loads, joined_in_loads, copies_that_call, picks_joined_rows, worth_preparing
-//   recurrences                   carried_in_loads, worth_a_nest
+//   recurrences                   carried_in_loads, running_in_loads, running_instructions, worth_a_nest
 //   rows kept for other indices   kept_row_fits, unit_of_vectors, unit_of_short_axis, long_row_across
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, vector_loop_code, largest_piece,
 //                                 code_per_piece, stored_in_turn, twice_emitted, long_body, worth_overlapping, masked_only, first_level_of_code
@@ -89,8 +89,7 @@ struct AxisUse {
 // In contiguous loads, if the axis runs as vectors: an array that does not follow it is loaded outside the loop.
 double access_cost(const Machine& machine, const AxisUse& use);
 
-// The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it, which run one
-// element at a time; `accesses` and `arithmetic`: of all ops; `masks`: parts of vectors have them; `known_end`: what rows leave over of vectors is known, or
+// The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it; `accesses` and `arithmetic`: of all ops; `masks`: parts of vectors have them; `known_end`: what rows leave over of vectors is known, or
 // nothing.
 double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent, bool masks, bool known_end = false);
 double lanes_in_use(Index extent);               // share of them: a loop of fewer than sixteen elements wastes its start too
@@ -109,6 +108,8 @@ inline constexpr Index most_unrolled = 4;
 inline constexpr int unrolled_instructions = 64;
 inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits for the one before: cumulative_sum(x * 0.5) along rows takes .78 ns an
                                                  // element, sixteen rows side by side in tiles .17, a copy .08 (Zen 4)
+inline constexpr double running_in_loads = 2;    // of a running fold along the vectors (running.h)
+inline constexpr int running_instructions = 12;  // likewise: four steps, each of a shuffle and an op, and what came before
 inline constexpr double across_in_loads = 2.5, joined_in_loads = 2;
 // A store that jumps: nothing fetches its line ahead. In blocks of tiles, which nothing folds, results in the caches are better written across
 // than operands are read: transposes of a million floats take 10 to 40 % less (Zen 5).

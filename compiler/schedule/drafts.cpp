@@ -5,6 +5,7 @@
 
 #include "conditions.h"
 #include "cost_model.h"
+#include "running.h"
 
 namespace weft {
 namespace {
@@ -128,12 +129,12 @@ bool Drafts::bind_rest(const Node& node, Draft& draft, std::vector<int>& axes, b
 // Whether a long function would share the loop of a recurrence, where no other axis is long enough for vectors.
 bool Drafts::runs_one_by_one(const Draft& draft, NodeId id, const std::vector<int>& axes) const {
   const Node& node = graph_.node(id);
-  if (node.kind != Kind::apply || op_cost(node.op) < long_function || (bits_of(axes) & draft.carried) == 0) return false;
+  if (node.kind != Kind::apply || op_cost(node.op) < long_function || (bits_of(axes) & draft.one_by_one) == 0) return false;
   double elements = 1;
   for (int axis : axes) {
     if (axis < 0) continue;
     const Index hint = draft.nest.axes[static_cast<std::size_t>(axis)].hint;
-    if (!(draft.carried >> axis & 1) && hint >= fold_slots) return false;      // as vectors
+    if (!(draft.one_by_one >> axis & 1) && hint >= fold_slots) return false;      // as vectors
     elements *= static_cast<double>(hint);
   }
   return elements >= worth_a_nest;
@@ -142,7 +143,7 @@ bool Drafts::runs_one_by_one(const Draft& draft, NodeId id, const std::vector<in
 // Whether it reads a scan of the nest at other indices, which would keep the rows of that one by one: by themselves they go in tiles.
 bool Drafts::holds_up_scan(const Draft& draft, NodeId reader, NodeId scan, const std::vector<int>& axes) const {
   const Node& node = graph_.node(scan);
-  if (node.kind != Kind::recurrence || node.mode != Mode::scan) return false;
+  if (node.kind != Kind::recurrence || node.mode != Mode::scan || running_accumulator(node)) return false;
   const auto hint = [&](int axis) { return draft.nest.axes[static_cast<std::size_t>(axis)].hint; };
   double elements = 1;
   bool has_rows = false;
@@ -260,7 +261,7 @@ bool Drafts::join(NodeId id, int nest) {
     return refuse(id, &Parting::earlier, refusal);
   }
   draft.runs_once = once;
-  draft.carried |= carried;
+  if (!running_accumulator(node)) draft.one_by_one |= carried;
   for (std::size_t b = 0; b < order.size(); ++b)
     for (std::size_t a = 0; a < b; ++a) draft.nested.emplace(order[a], order[b]);
   admit(id, nest, std::move(axes), roots);

@@ -15,7 +15,7 @@ struct Draft {
   std::uint64_t roots = 0;                             // bit a: axis a can be the root
   bool runs_once = false;                              // recurrences carry every axis
   int rank = 0;                                        // the most axes of a node
-  std::uint64_t carried = 0;                           // axes of recurrences
+  std::uint64_t one_by_one = 0;                        // axes of recurrences whose steps wait for each other
   AxisUses uses;                                       // by axis
   std::optional<Product> product;                      // of matrices, if a node is one
   int instructions = 0;                                // of all products that there are

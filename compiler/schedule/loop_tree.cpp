@@ -11,6 +11,7 @@
 #include "blocks.h"
 #include "cost_model.h"
 #include "readers.h"
+#include "running.h"
 
 namespace weft {
 namespace {
@@ -19,7 +20,7 @@ struct WorkLoop {
   LoopVar var;
   int phase = 0;
   int weight = 0;
-  bool carries = false;                                         // a recurrence over the loop's own axis
+  bool carries = false;                                         // a recurrence over the loop's own axis, element by element
   bool of_numbers = false;                                      // has no loop inside
   int direction = 0;                                            // 1: from the first index, -1: from the last, 0: any
   std::vector<std::pair<int, int>> items;                       // (phase, node >= 0 | ~loop)
@@ -161,6 +162,7 @@ class TreeBuilder {
         position.phase = phase;
         loops_[static_cast<std::size_t>(current)].items.emplace_back(phase, k);
         loops_[static_cast<std::size_t>(current)].weight += node_cost(graph_.node(placed.node));
+        if (running_accumulator(graph_.node(placed.node))) return;
         for (int axis : carried_axes(graph_.node(placed.node)))
           loops_[static_cast<std::size_t>(current)].carries |= !path.empty() && path.back().axis >= 0 && placed.axes[static_cast<std::size_t>(axis)] == path.back().axis;
         return;

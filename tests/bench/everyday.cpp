@@ -165,6 +165,8 @@ std::vector<Task> tasks() {
        [](const Exprs& x) { return Exprs{grad(sum(square(x[0].slice({{}, {1, {}}}) - x[0].slice({{}, {{}, -1}}))), {x[0]})[0]}; }},
       {"running sums of x / 2", {matrix}, [](const Exprs& x) { return Exprs{cumulative_sum(x[0] * 0.5f, 1)}; }},
       {"exp of running sums", {{{many}}}, [](const Exprs& x) { return Exprs{exp(cumulative_sum(x[0], 0) * 0.001f)}; }},
+      {"drawdown: largest so far less x", {{{many}}}, [](const Exprs& x) { return Exprs{cumulative_max(x[0], 0) - x[0]}; }},
+      {"places of a condition", {matrix}, [](const Exprs& x) { return Exprs{cumulative_sum(cast(x[0] > 0, DType::i32), 1)}; }},
       {"softmax of rows of five", {{{many / 2, 5}}}, [](const Exprs& x) { return Exprs{softmax(x[0], 1)}; }},
       {"moving averages of rows", {matrix},
        [](const Exprs& x) {

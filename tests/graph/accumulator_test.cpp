@@ -78,7 +78,7 @@ TEST_CASE("the op that combines gives what combine does") {
         }
     }
   }
-  CHECK(ops == 6);
+  CHECK(ops == 9);
   CHECK_FALSE(combining_op(AccumulatorId::none).has_value());
 }
 
