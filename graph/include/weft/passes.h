@@ -64,7 +64,7 @@ Graph shift_log_sums(const Graph& graph);
 Graph shift_variances(const Graph& graph);
 
 // Out: add and subtract of a multiply that nothing else uses become one fma node, and a sum over one becomes a node that folds
-// the multiply: it adds each product unrounded (f32 and f64).
+// the multiply: it adds each product unrounded (f32 and f64). So do steps of recurrences with products of what was before.
 // Keeps: values up to one rounding fewer.
 // So that: contraction is decided here and nowhere later; loops and the interpreter run the same fma nodes.
 Graph contract(const Graph& graph);

@@ -1,5 +1,6 @@
 // Every pass on texts, the contract they share, and their cost on long chains.
 #include <weft/passes.h>
+#include <weft/recurrence.h>
 
 #include <cmath>
 
@@ -232,6 +233,24 @@ TEST_CASE("contract makes the same of sums that keep their axis") {
   %1: f64[i:1,j:m] = fma(%a[2,j], 3, %c[i,j])
 }
 )");
+}
+
+TEST_CASE("contract takes products of what was before in the steps of recurrences, and leaves those that wait for nothing") {
+  const auto ops = [](const auto& step) {
+    Graph g;
+    g.outputs = {scan(g.input("x", f32, {"n"}), Accumulator::fold("own", 0.5, step)).id()};
+    const Graph contracted = contract(g);
+    const Graph& made = std::get<Recurring>(contracted.node(contracted.outputs[0]).payload).recurrence->step;
+    std::string names;
+    for (std::size_t k = 0; k < made.size(); ++k)
+      if (const Node& node = made.node(id_of(k)); node.kind == Kind::apply) names += std::string(info(node.op).name) + " ";
+    return names;
+  };
+  CHECK(ops([](Expr s, Expr x) { return 0.9 * s + 0.1 * x; }) == "multiply fma ");
+  CHECK(ops([](Expr s, Expr x) { return 0.1 * x + 0.9 * s; }) == "multiply fma ");
+  CHECK(ops([](Expr s, Expr x) { return exp(s * x) * x - x; }) == "multiply exp negative fma ");
+  CHECK(ops([](Expr s, Expr x) { return s + x * x; }) == "multiply add ");
+  CHECK(ops([](Expr s, Expr x) { return maximum(s * x, s); }) == "multiply maximum ");
 }
 
 TEST_CASE("contract leaves what is shared, repeated, rounded to f16 or folded otherwise") {
