@@ -60,10 +60,12 @@ class KernelEmitter : private Accesses {
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
   bool takes_turns(const Loop& loop) const;
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
-  void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Loop& loop, const Compute& compute, int steps);
   Value* move_mask(const Masks& masks, int step) const { return moves_whole_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);
+
+  // emit_accumulate.cpp
+  void emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks);
 
   // emit_running.cpp
   void emit_running(const Accumulate& item, int steps, const Masks& masks);

@@ -89,8 +89,8 @@ struct AxisUse {
 // In contiguous loads, if the axis runs as vectors: an array that does not follow it is loaded outside the loop.
 double access_cost(const Machine& machine, const AxisUse& use);
 
-// The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it; `accesses` and `arithmetic`: of all ops; `masks`: parts of vectors have them; `known_end`: what rows leave over of vectors is known, or
-// nothing.
+// The whole cost of the vector axis, with what short rows cost beside their elements. `carried`: of recurrences along it; `accesses` and `arithmetic`:
+// of all ops; `masks`: parts of vectors have them; `known_end`: what rows leave over of vectors is known, or nothing.
 double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent, bool masks, bool known_end = false);
 double lanes_in_use(Index extent);               // share of them: a loop of fewer than sixteen elements wastes its start too
 inline constexpr double op_in_loads = 0.25;
