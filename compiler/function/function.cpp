@@ -82,12 +82,6 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
 
 namespace {
 
-template <class Which> bool has_update(const Graph& graph, Which which) {
-  for (std::size_t k = 0; k < graph.size(); ++k)
-    if (const Node& node = graph.node(id_of(k)); node.kind == Kind::update && which(std::get<AxisMap>(node.payload))) return true;
-  return false;
-}
-
 std::vector<NodeId> with_call_checks(const Graph& graph) {
   std::vector<NodeId> checked;
   for (std::size_t k = 0; k < graph.size(); ++k) if (has_call_checks(graph, id_of(k))) checked.push_back(id_of(k));
@@ -99,13 +93,11 @@ std::shared_ptr<Function::State> make_state(Graph graph, const Options& options,
   const auto start = std::chrono::steady_clock::now();
   auto state = std::make_shared<Function::State>();
   state->decided_by_calls = has_fits(graph);
-  Graph given;
-  if (has_update(graph, [](const AxisMap&) { return true; })) given = drop_dead(graph);      // a copy
-  state->graph = state->decided_by_calls ? std::move(graph) : run_graph_passes(std::move(graph), options);
-  if (has_update(state->graph, are_within)) {
-    state->given = std::move(given);
+  if (!with_call_checks(graph).empty()) {
+    state->given = drop_dead(graph);             // a copy
     state->checked_given = with_call_checks(state->given);
   }
+  state->graph = state->decided_by_calls ? std::move(graph) : run_graph_passes(std::move(graph), options);
   state->options = options;
   state->machine = machine;
   state->executor = std::move(executor);
@@ -161,8 +153,8 @@ namespace {
 Bindings check_inputs(const Function::State& f, const std::vector<Array>& inputs) {
   const Graph& whole = f.checked_given.empty() ? f.graph : f.given;        // passes may have dropped what reads an element of an input as an extent
   Bindings bindings = bind_symbols(whole, whole.inputs, inputs);
+  for (NodeId id : f.checked_given) check_at_call(f.given, id, bindings);      // in the words of who wrote it
   for (NodeId id : f.checked) check_at_call(f.graph, id, bindings);
-  for (NodeId id : f.checked_given) check_at_call(f.given, id, bindings);
   return bindings;
 }
 

@@ -20,8 +20,8 @@ struct Function::State {
   Machine machine;
   std::shared_ptr<Executor> executor;
   std::vector<NodeId> checked;                                     // nodes whose sense depends on sizes
-  Graph given;                                                     // before the passes, if there are updates within: passes may have dropped
-  std::vector<NodeId> checked_given;                               // slices that these read through (absorb_copies), which are checked too
+  Graph given;                                                     // before the passes, if it has such nodes: of a slice of a slice
+  std::vector<NodeId> checked_given;                               // absorb_copies makes one, which may reach elements that the first left out
   struct Reshaped {
     NodeId node;
     std::size_t input;

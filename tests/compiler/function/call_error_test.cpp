@@ -1,5 +1,7 @@
 // What a call refuses, in whole texts; nothing is written then.
 #include <weft/function.h>
+#include <weft/rearrange.h>
+#include <weft/recurrence.h>
 
 #include <error_text.h>
 
@@ -119,10 +121,31 @@ TEST_CASE("a slice that does not fit the size of the call") {
   Graph g;
   const Expr y = g.input("y", f32, {"n"});
   const Function tail = compile({y.slice({{3, {}}}) + 1}, {y}), third = compile({y.slice({-3}) + 1}, {y});
-  CHECK(error_text([&] { tail({Array(f32, {2})}); }) == "shape: an axis cannot have extent n-3 = -1\n  %0: f32[i:n-3] = add(%y[i+3], 1)");
+  CHECK(error_text([&] { tail({Array(f32, {2})}); }) == "shape: an axis cannot have extent n-3 = -1\n  %0: f32[i:n-3] = copy(%y[i+3])");
   CHECK(error_text([&] { third({Array(f32, {2})}); }) == "shape: index -1 is outside axis 0 of %y, which has extent n = 2\n"
-                                                         "  %0: f32[] = add(%y[n-3], 1)\n                  ^~~~~~~");
+                                                         "  %0: f32[] = copy(%y[n-3])\n                   ^~~~~~~");
   CHECK(tail({Array(f32, {3})})[0].size() == 0);
+}
+
+// The loops read through the first slice: they would find elements there.
+TEST_CASE("a slice of a slice that reaches what the first one left out") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), tail = x.slice({{1, {}}}), head = x.slice({{{}, -1}});
+  const auto refused = [&](const Expr& result, Index n) {
+    CAPTURE(n);
+    const std::string compiled = error_text([&] { compile({result}, {x})({Array(f32, {n})}); }), interpreted = error_text([&] { interpret({result}, {x}, {Array(f32, {n})}); });
+    CHECK(compiled.substr(0, 6) == interpreted.substr(0, 6));
+    return compiled.starts_with("shape:");
+  };
+  for (const Expr& result : {tail.slice({{-2, {}}}), sum(tail.slice({{-2, {}}})), tail.slice({-2}), (tail * 2).slice({{-2, {}}}), head.slice({1}), flip(tail).slice({-2}), cumulative_sum(tail.slice({{-2, {}}}))}) {
+    CHECK(refused(result, 2));
+    CHECK_FALSE(refused(result, 3));
+  }
+  const Expr padded = pad(x.slice({{2, {}}}) * 2, {{2, 0}}), joined = concat({x, x}).slice({{3, {}}}).slice({-2});
+  CHECK(refused(padded, 1));
+  CHECK_FALSE(refused(padded, 2));
+  CHECK(refused(joined, 2));
+  CHECK_FALSE(refused(joined, 3));
 }
 
 TEST_CASE("a refused call is refused in the same words by the interpreter") {
