@@ -2,6 +2,21 @@
 
 namespace weft {
 
+namespace {
+
+// So that no sum of two of them, and of indices, leaves 64 bits: there integers wrap, and a comparison says nothing of where an index lies.
+bool is_small(const Extent& extent) {
+  constexpr Index most = Index{1} << 60;
+  std::vector<std::string> symbols;
+  extent.collect_symbols(symbols);
+  Bindings zeros;
+  for (const std::string& symbol : symbols) zeros.emplace(symbol, 0);
+  const Index number = extent.evaluate(zeros);
+  return number >= -most && number <= most;
+}
+
+}  // namespace
+
 bool has_every_index(const Program& program, const Load& load, const Subscript& s) {
   if (s.inside) return true;
   const Shape& window = program.buffer(load.buffer).extents;
@@ -19,7 +34,7 @@ void IndexConditions::note(const Item& item, bool outside) {
   if (auto* load = std::get_if<Load>(&item)) {
     const Buffer& from = buffer(load->buffer);
     if (from.place == Place::extent) linear_[load->result] = {from.size};
-    if (from.place == Place::index && from.dtype == DType::i64 && load->at[0].axis >= 0 && load->at[0].step == 1) linear_[load->result] = {load->at[0].start, load->at[0].axis};
+    if (from.place == Place::index && from.dtype == DType::i64 && load->at[0].axis >= 0 && load->at[0].step == 1 && is_small(load->at[0].start)) linear_[load->result] = {load->at[0].start, load->at[0].axis};
   }
   auto* compute = std::get_if<Compute>(&item);
   if (!compute) return;
@@ -32,7 +47,7 @@ void IndexConditions::note(const Item& item, bool outside) {
 }
 
 std::optional<IndexConditions::Linear> IndexConditions::linear_of(const Arg& arg) const {
-  if (arg.constant) return arg.constant->dtype() == DType::i64 ? std::optional(Linear{arg.constant->integer()}) : std::nullopt;
+  if (arg.constant) return arg.constant->dtype() == DType::i64 && is_small(arg.constant->integer()) ? std::optional(Linear{arg.constant->integer()}) : std::nullopt;
   const auto found = linear_.find(arg.value);
   return found == linear_.end() ? std::nullopt : std::optional(found->second);
 }
@@ -45,7 +60,7 @@ std::optional<IndexConditions::Linear> IndexConditions::sum_of(const Arg& first,
   if ((a->plus >= 0 && b->plus >= 0) || (a->minus >= 0 && b->minus >= 0)) return {};
   Linear sum{a->start + b->start, std::max(a->plus, b->plus), std::max(a->minus, b->minus)};
   if (sum.plus == sum.minus) sum.plus = sum.minus = -1;
-  return sum;
+  return is_small(sum.start) ? std::optional(sum) : std::nullopt;
 }
 
 // Of a comparison of the index along an axis with a number, or the index of a loop outside.

@@ -1,6 +1,8 @@
 // Bodies for the parts of a loop: which there are, between which bounds, and what is left in them.
 #include "bits.h"
 
+#include <limits>
+
 #include "program/partition.h"
 
 using namespace weft;
@@ -128,4 +130,14 @@ TEST_CASE("short loops, many bounds, what is asked by steps and folds along rows
   std::get<Loop>(folds.root.body.back()).folds = {0};
   partition_loops(folds, sizes);
   CHECK(lanes_of(folds).parts.empty());
+}
+
+TEST_CASE("comparisons of indices that wrap at 64 bits say nothing of where an index lies") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), i = iota(g, "n"), n = g.extent("n");
+  constexpr Index least = std::numeric_limits<Index>::min(), most = std::numeric_limits<Index>::max();
+  std::vector<Expr> outputs;
+  for (const Expr& holds : {i + (most - 3) < n, i + (most - 3) < 0, i != most, least - i <= -3, i - most < 7, i + (most / 2) + (most / 2) < n, i < most, i > least})
+    outputs.insert(outputs.end(), {where(holds, x, -x), sum(where(holds, x * 2, x))});
+  check_bits(outputs, {x}, {counting(f32, {100})}, 1);
 }
