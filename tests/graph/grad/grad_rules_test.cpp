@@ -257,6 +257,10 @@ TEST_CASE("powers with constant exponents, and powers at zero") {
   CHECK(gradients[1] == Values{0, 0, 0});
   CHECK(zero.gradients(sum(power(zero.x[0], 1)))[0] == Values{1, 1, 1});
   CHECK(zero.gradients(sum(power(zero.x[0], 2)))[0] == Values{0, 0, 0});
+  Problem tiny({vec({1e-300, -1e-300, 1e-300}), vec({0, 0, 1})});          // x^-2 is infinite
+  const Expr slope = grad(sum(power(tiny.x[0], tiny.x[1])), {tiny.x[0]})[0], second = grad(sum(slope), {tiny.x[0]})[0];
+  CHECK(tiny.gradients(sum(slope))[0] == Values{0, 0, 0});
+  CHECK(tiny.gradients(sum(second))[0] == Values{0, 0, 0});
   CHECK(text_of(p.g, p.x, grad(sum(power(p.x[0], 3)), p.x)) == R"(graph graph(%x0: f64[4]) -> (%1) {
   %0: f64[i:4] = square(%x0[i])
   %1: f64[i:4] = multiply(3, %0[i])
