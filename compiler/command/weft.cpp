@@ -37,15 +37,25 @@ std::pair<std::string, std::string> split(const std::string& text, char at, cons
 // A graph with a name for each output: as in the text, and d(loss)/d(x) for gradients that were asked for.
 struct Loaded {
   Graph graph;
+  TextNames ids;                        // lines of a file may have any names, in any order
   std::vector<std::string> names;
 };
 
 std::string bare(const std::string& name) { return name.starts_with("%") ? name.substr(1) : name; }
 
-Expr find(Graph& graph, const std::string& name) {
-  for (std::size_t k = 0; k < graph.size(); ++k)
-    if (bare(name_of(graph, id_of(k))) == bare(name)) return {graph, id_of(k)};
-  fail(ErrorKind::usage, "graph " + graph.name + " has no %" + bare(name));
+Expr find(Loaded& loaded, const std::string& name) {
+  const auto found = loaded.ids.find(bare(name));
+  WEFT_REQUIRE(found != loaded.ids.end(), usage, "graph ", loaded.graph.name, " has no %", bare(name));
+  return {loaded.graph, found->second};
+}
+
+std::vector<std::string> output_names(const Loaded& loaded) {
+  std::vector<std::string> names;
+  for (NodeId output : loaded.graph.outputs) {
+    const auto named = std::find_if(loaded.ids.begin(), loaded.ids.end(), [&](const auto& each) { return each.second == output; });
+    names.push_back(named != loaded.ids.end() ? named->first : bare(name_of(loaded.graph, output)));
+  }
+  return names;
 }
 
 void add_gradients(Loaded& loaded, const std::string& request) {
@@ -54,10 +64,10 @@ void add_gradients(Loaded& loaded, const std::string& request) {
   std::vector<std::string> names;
   std::istringstream words(list);
   for (std::string word; std::getline(words, word, ',');) {
-    wrt.push_back(find(loaded.graph, word));
+    wrt.push_back(find(loaded, word));
     names.push_back("d" + bare(loss) + "/d" + bare(word));
   }
-  for (const Expr& gradient : grad(find(loaded.graph, loss), wrt)) loaded.graph.outputs.push_back(gradient.id());
+  for (const Expr& gradient : grad(find(loaded, loss), wrt)) loaded.graph.outputs.push_back(gradient.id());
   loaded.names.insert(loaded.names.end(), names.begin(), names.end());
 }
 
@@ -66,8 +76,9 @@ Loaded load(const Arguments& arguments) {
   WEFT_REQUIRE(file && std::filesystem::is_regular_file(arguments.file), usage, "cannot open ", arguments.file, " as a file");
   std::stringstream text;
   text << file.rdbuf();
-  Loaded loaded{parse(text.str()), {}};
-  for (NodeId id : loaded.graph.outputs) loaded.names.push_back(bare(name_of(loaded.graph, id)));
+  Loaded loaded;
+  loaded.graph = parse(text.str(), loaded.ids);
+  loaded.names = output_names(loaded);
   for (const std::string& request : arguments.grads) add_gradients(loaded, request);
   return loaded;
 }
@@ -178,7 +189,7 @@ int check(const Arguments& arguments) {
   Loaded loaded = load(arguments);
   verify(loaded.graph);
   WEFT_ASSERT(same(parse(to_text(loaded.graph)), loaded.graph), "the text of a graph parses back to it");
-  const int wrong = check_results(loaded.graph, sizes(arguments), arguments.options, std::cout);
+  const int wrong = check_results(loaded.graph, loaded.names, sizes(arguments), arguments.options, std::cout);
   return wrong + check_gradient(loaded.graph, sizes(arguments), std::cout) == 0 ? 0 : 1;
 }
 

@@ -83,8 +83,10 @@ class Cursor {
     skip_space();
     std::size_t length = 0;
     while (at_ + length < text_.size() && is_word(text_[at_ + length])) ++length;
-    if (length == 0 && at_ < text_.size()) length = 1;
-    const std::string got = length == 0 ? "the end of the text" : "\"" + std::string(text_.substr(at_, length)) + "\"";
+    if (length == 0 && at_ < text_.size())
+      do ++length;
+      while (at_ + length < text_.size() && (static_cast<unsigned char>(text_[at_ + length]) & 0xC0) == 0x80);      // all bytes of a character
+    const std::string got = length == 0 ? "the end of the text" : "\"" + printable(text_.substr(at_, length)) + "\"";
     fail_at(at_, length, message + ", got " + got);
   }
   [[noreturn]] void fail_at(std::size_t at, std::size_t length, const std::string& message) const {
@@ -95,10 +97,16 @@ class Cursor {
     if (end == std::string_view::npos) end = text_.size();
     std::string mark(at - begin, ' ');
     mark += "^" + std::string(length > 1 ? length - 1 : 0, '~');
-    fail(ErrorKind::text, concat("line ", line, ": ", message, "\n  ", text_.substr(begin, end - begin), "\n  ", mark));
+    fail(ErrorKind::text, concat("line ", line, ": ", message, "\n  ", printable(text_.substr(begin, end - begin)), "\n  ", mark));
   }
 
  private:
+  // Control characters would cut the message, or do worse to a terminal.
+  static std::string printable(std::string_view text) {
+    std::string shown(text);
+    std::replace_if(shown.begin(), shown.end(), [](char c) { return c != '\t' && std::iscntrl(static_cast<unsigned char>(c)); }, '?');
+    return shown;
+  }
   static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
   bool is_exponent_sign(std::size_t begin) const {
     return (text_[at_] == '-' || text_[at_] == '+') && at_ > begin && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');

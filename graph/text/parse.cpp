@@ -40,6 +40,7 @@ Graph Parser::one() {
 
 // define ema(0:f64) { graph step(..) .. graph finish(..) .. }
 void Parser::define() {
+  if (is_definition_) in_.fail_here("a definition within a definition: the graphs of one hold scalars only");
   in_.expect("define");
   in_.skip_space();
   const std::size_t begin = in_.at();
@@ -65,6 +66,7 @@ void Parser::define() {
 
 Graph Parser::nested() {
   Parser inner(in_.text());
+  inner.is_definition_ = true;
   inner.in_.move_to(in_.at());
   Graph graph = inner.one();
   in_.move_to(inner.in_.at());
@@ -203,5 +205,11 @@ void Parser::check_index_symbols() {
 }
 
 Graph parse(std::string_view text) { return Parser(text).whole(); }
+Graph parse(std::string_view text, TextNames& names) {
+  Parser parser(text);
+  Graph graph = parser.whole();
+  names = parser.names();
+  return graph;
+}
 
 }  // namespace weft

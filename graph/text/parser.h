@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include <weft/graph.h>
+#include <weft/text.h>
 
 #include "text_reader.h"
 
@@ -18,6 +18,7 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : in_(text) {}
   Graph whole();
+  const TextNames& names() const { return names_; }
 
  private:
   struct Literal {
@@ -68,8 +69,9 @@ class Parser {
   std::optional<DType> told_by_others(Op op, std::size_t p, const std::vector<Operand>& operands, const std::vector<Literal>& literals);
 
   TextReader in_;
+  bool is_definition_ = false;         // a graph of one
   Graph graph_;
-  std::unordered_map<std::string, NodeId> names_;
+  TextNames names_;
   std::vector<std::string> letters_;   // of the line being read, by domain position; "" where none is written
   std::unordered_map<std::string, std::shared_ptr<const Recurrence>> definitions_;
   std::unordered_set<std::string> all_letters_;

@@ -9,6 +9,14 @@ file(WRITE ${WORK}/padded.weft
   "  %0: f32[n,3] = update(%a[i,j]) at [i,j]\n"
   "  %1: f32[n,3] = update(%b[i,j]) at [i,j+1]\n"
   "  %2: f32[i:n,j:3] = add(%0[i,j], %1[i,j])\n}\n")
+file(WRITE ${WORK}/order.weft                                        # lines of any names, in any order
+  "graph order(%x: f32[n]) -> (%0, %1, %loss) {\n"
+  "  %1: f32[i:n] = add(%x[i], 100)\n"
+  "  %0: f32[i:n] = exp(%x[i])\n"
+  "  %loss: f32[] = sum(i:n) square(%0[i])\n}\n")
+file(WRITE ${WORK}/slices.weft                                       # of two elements or more
+  "graph slices(%x: f32[n]) -> (%0) {\n"
+  "  %0: f32[i:n-2] = add(%x[i+2], %x[i+0])\n}\n")
 string(REPEAT "(" 20000 opening)
 string(REPEAT ")" 20000 closing)
 file(WRITE ${WORK}/deep.weft "graph deep(%x: f32[${opening}n${closing}]) -> (%0) {\n  %0: f32[] = sum(i:n) copy(%x[i])\n}\n")
@@ -28,6 +36,10 @@ expect(0 "sum\\(j:m\\) exp" show sum.weft)
 expect(0 "weft_sums" show --asm sum.weft)
 expect(0 "ok    %0 f32" check sum.weft)
 expect(0 "ok    %2 f32" check padded.weft --size n=5000)
+expect(0 "ok    %0 f32.*ok    %1 f32.*ok    %loss f32" check order.weft)
+expect(0 "square.*multiply" show --grad loss:x order.weft)
+expect(1 "has no %gain" show --grad gain:x order.weft)
+expect(0 "ok    shape: an axis cannot have extent n-2 = -1.*ok    %0 f32" check slices.weft)
 expect(1 "%x is not given\n  add x=FILE.npy" run sum.weft)
 expect(1 "x=b.npy" run sum.weft x=a.npy x=b.npy)
 expect(1 "cannot open nothing.weft" show nothing.weft)

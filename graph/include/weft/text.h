@@ -31,6 +31,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include <weft/graph.h>
 
@@ -38,6 +39,8 @@ namespace weft {
 
 std::string to_text(const Graph& graph);
 Graph parse(std::string_view text);                                  // throws Error
+using TextNames = std::unordered_map<std::string, NodeId>;
+Graph parse(std::string_view text, TextNames& names);                // and what the text calls its nodes, without the %
 
 std::string line_of(const Graph& graph, NodeId id);                  // "%0: f64[i:n] = sum(j:m) multiply(%x[i,j], %w[j])"
 std::string name_of(const Graph& graph, NodeId id);                  // "%x", "%0", "2:f64"

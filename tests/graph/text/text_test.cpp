@@ -355,6 +355,28 @@ TEST_CASE("text errors show the line and a caret") {
   for (const auto& [text, message] : cases) CHECK(error_text([&] { parse(text); }) == message);
 }
 
+TEST_CASE("control characters do not cut messages, and characters of several bytes are shown whole") {
+  std::string text = "graph g(%x: f32[n]) -> (%0) {\n  %0: f32[i:n] = exp(#%x[i])\n}";
+  text[text.find('#')] = '\0';
+  CHECK(error_text([&] { parse(text); }).find("exp(?%x[i])\n") != std::string::npos);
+  CHECK(error_text([] { parse("graph g(%\xc3\xa9: f32[n])"); }).find("got \"\xc3\xa9\"") != std::string::npos);
+}
+
+TEST_CASE("a definition within a definition is refused, however deep") {
+  std::string nested = "graph g(%x: f32[n]) -> (%0) {\n";
+  for (int k = 0; k < 20000; ++k) nested += "define e(0:f32) { graph step() -> () {\n";
+  CHECK(error_text([&] { parse(nested); }).starts_with("text: line 3: a definition within a definition: the graphs of one hold scalars only, got \"define\""));
+}
+
+TEST_CASE("what a text calls its nodes") {
+  TextNames names;
+  const Graph graph = parse("graph g(%x: f32[n]) -> (%loss) {\n  %7: f32[i:n] = exp(%x[i])\n  %loss: f32[] = sum(i:n) copy(%7[i])\n}", names);
+  CHECK(names.size() == 3);
+  CHECK(names.at("loss") == graph.outputs[0]);
+  CHECK(names.at("x") == graph.inputs[0]);
+  CHECK(name_of(graph, names.at("7")) == "%0");
+}
+
 TEST_CASE("damaged text throws an Error and nothing else") {
   std::uint32_t state = 7;
   const auto random = [&](std::size_t bound) {
