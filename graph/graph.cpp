@@ -29,28 +29,34 @@ Graph::~Graph() = default;
 Graph::Graph(Graph&&) noexcept = default;
 Graph& Graph::operator=(Graph&&) noexcept = default;
 
-std::size_t Graph::size() const { return boost::num_vertices(storage_->list); }
-const Node& Graph::node(NodeId id) const { return storage_->list[id.value]; }
-int Graph::arity(NodeId id) const { return static_cast<int>(boost::in_degree(id.value, storage_->list)); }
+Graph::Storage& Graph::owned() const {
+  WEFT_REQUIRE(storage_, usage, "this graph has been moved from\n  build in the one that it was moved to: Exprs stay with the object they were made of");
+  return *storage_;
+}
+const Graph::Storage& Graph::storage() const { return owned(); }
+
+std::size_t Graph::size() const { return boost::num_vertices(owned().list); }
+const Node& Graph::node(NodeId id) const { return owned().list[id.value]; }
+int Graph::arity(NodeId id) const { return static_cast<int>(boost::in_degree(id.value, owned().list)); }
 
 NodeId Graph::operand(NodeId id, int position) const {
-  auto edge = boost::in_edges(id.value, storage_->list).first + position;
-  return id_of(boost::source(*edge, storage_->list));
+  auto edge = boost::in_edges(id.value, owned().list).first + position;
+  return id_of(boost::source(*edge, owned().list));
 }
 const AxisMap& Graph::map(NodeId id, int position) const {
-  auto edge = boost::in_edges(id.value, storage_->list).first + position;
-  return storage_->list[*edge].map;
+  auto edge = boost::in_edges(id.value, owned().list).first + position;
+  return owned().list[*edge].map;
 }
 
 std::vector<NodeId> Graph::users(NodeId id) const {
   std::vector<NodeId> result;
-  auto [edge, end] = boost::out_edges(id.value, storage_->list);
-  for (; edge != end; ++edge) result.push_back(id_of(boost::target(*edge, storage_->list)));
+  auto [edge, end] = boost::out_edges(id.value, owned().list);
+  for (; edge != end; ++edge) result.push_back(id_of(boost::target(*edge, owned().list)));
   return result;
 }
-int Graph::user_count(NodeId id) const { return static_cast<int>(boost::out_degree(id.value, storage_->list)); }
+int Graph::user_count(NodeId id) const { return static_cast<int>(boost::out_degree(id.value, owned().list)); }
 
-const std::vector<ElementSymbol>& Graph::element_symbols() const { return storage_->element_symbols; }
+const std::vector<ElementSymbol>& Graph::element_symbols() const { return owned().element_symbols; }
 
 namespace {
 void note_element_symbols(const Node& node, const std::vector<Operand>& operands, std::vector<ElementSymbol>& noted) {
@@ -66,10 +72,10 @@ NodeId Graph::add(Node node, std::vector<Operand> operands) {
   for (Operand& operand : operands)
     if (operand.node.value < size()) settle_parts(*this, operand, node.domain);
   check_node(*this, node, operands);
-  note_element_symbols(node, operands, storage_->element_symbols);
-  auto& list = storage_->list;
-  storage_->numbers.push_back(storage_->lines);
-  storage_->lines += has_line(node);
+  note_element_symbols(node, operands, owned().element_symbols);
+  auto& list = owned().list;
+  owned().numbers.push_back(owned().lines);
+  owned().lines += has_line(node);
   const auto vertex = boost::add_vertex(std::move(node), list);
   for (std::size_t k = 0; k < operands.size(); ++k)
     boost::add_edge(operands[k].node.value, vertex, Use{static_cast<int>(k), std::move(operands[k].map)}, list);
@@ -78,7 +84,7 @@ NodeId Graph::add(Node node, std::vector<Operand> operands) {
 
 Expr Graph::input(const std::string& input_name, DType dtype, const Shape& shape, Order order) {
   WEFT_REQUIRE(is_identifier(input_name), usage, "input: expected a name of letters, digits and _ that does not start with a digit, got \"", input_name, "\"");
-  WEFT_REQUIRE(!storage_->input_names.contains(input_name), usage, "input: this graph already has an input %", input_name,
+  WEFT_REQUIRE(!owned().input_names.contains(input_name), usage, "input: this graph already has an input %", input_name,
                "\n  choose another name");
   Node node;
   node.kind = Kind::input;
@@ -88,7 +94,7 @@ Expr Graph::input(const std::string& input_name, DType dtype, const Shape& shape
   node.order = order;
   node.payload = input_name;
   const NodeId id = add(std::move(node));
-  storage_->input_names.emplace(input_name, id);
+  owned().input_names.emplace(input_name, id);
   inputs.push_back(id);
   return Expr(*this, id);
 }
@@ -159,14 +165,15 @@ NodeId Graph::fold(AccumulatorId acc, Op op, DType dtype, Shape domain, int kept
 
 static const Node& node_of(const Expr& x, const char* what) {
   WEFT_REQUIRE(x, usage, "an empty Expr has no ", what);
+  WEFT_REQUIRE(x.id().value < x.graph().size(), usage, "this Expr is node ", x.id().value, " of a graph that has ", x.graph().size(), " nodes\n  another graph was assigned to its own");
   return x.graph().node(x.id());
 }
 DType Expr::dtype() const { return node_of(*this, "dtype").dtype; }
 Shape Expr::shape() const { return node_of(*this, "shape").shape(); }
 int Expr::rank() const { return node_of(*this, "rank").kept; }
 std::string Expr::name() const {
-  WEFT_REQUIRE(graph_, usage, "an empty Expr has no name");
-  const auto& labels = graph_->storage_->labels;
+  node_of(*this, "name");
+  const auto& labels = graph_->owned().labels;
   const auto label = labels.find(id_);
   return label != labels.end() ? "%" + label->second : name_of(*graph_, id_);
 }
@@ -174,7 +181,7 @@ Expr Expr::name(const std::string& text) const {
   WEFT_REQUIRE(graph_, usage, "an empty Expr cannot be named ", text);
   WEFT_REQUIRE(is_identifier(text), usage, "name: expected letters, digits and _ that do not start with a digit, got \"", text, "\"");
   WEFT_REQUIRE(graph_->node(id_).kind != Kind::input, usage, "name: input ", name(), " has its name already");
-  graph_->storage_->labels[id_] = text;
+  graph_->owned().labels[id_] = text;
   return *this;
 }
 

@@ -78,8 +78,8 @@ class ExtentParser {
       }
       return Extent(word);
     }
-    WEFT_REQUIRE(word.size() < 19 && std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); }), text,
-                 "extent: expected a number, got \"", word, "\"");
+    WEFT_REQUIRE(std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c); }), text, "extent: expected a number, got \"", word, "\"");
+    WEFT_REQUIRE(word.size() < 19, text, "extent: expected a number below 10^18, got ", word);
     return Extent(std::stoll(word));
   }
   static constexpr int deepest = 500;

@@ -102,7 +102,7 @@ TEST_CASE("extent errors say what is wrong") {
   CHECK(error_text([] { parse_extent("(n"); }) == "text: extent: expected ) in \"(n\"");
   CHECK(error_text([] { parse_extent("n/m"); }) == "text: extent: expected a number after / in \"n/m\"");
   CHECK(error_text([] { parse_extent("3n"); }) == "text: extent: expected a number, got \"3n\"");
-  CHECK(error_text([] { parse_extent("99999999999999999999"); }) == "text: extent: expected a number, got \"99999999999999999999\"");
+  CHECK(error_text([] { parse_extent("99999999999999999999"); }) == "text: extent: expected a number below 10^18, got 99999999999999999999");
 }
 
 TEST_CASE("elements of an input are symbols of their own") {

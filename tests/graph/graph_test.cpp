@@ -152,3 +152,18 @@ TEST_CASE("a name given to an Expr stands in messages") {
   CHECK(error_text([&] { (void)x.name("z"); }) == "usage: name: input %x has its name already");
   CHECK(error_text([&] { (void)total.name("2x"); }) == "usage: name: expected letters, digits and _ that do not start with a digit, got \"2x\"");
 }
+
+TEST_CASE("graphs that were moved from, or assigned to, say so") {
+  Graph first;
+  const Expr x = first.input("x", f64, {"n"});
+  Graph second = std::move(first);
+  const std::string moved = "usage: this graph has been moved from\n  build in the one that it was moved to: Exprs stay with the object they were made of";
+  CHECK(error_text([&] { static_cast<void>(x + 1); }) == moved);
+  CHECK(error_text([&] { first.input("y", f64, {"n"}); }) == moved);
+  CHECK(error_text([&] { static_cast<void>(to_text(first)); }) == moved);
+  CHECK(to_text(second).find("%x: f64[n]") != std::string::npos);
+  Graph third;
+  const Expr y = third.input("y", f64, {"n"});
+  third = Graph("new");
+  CHECK(error_text([&] { static_cast<void>(y + 1); }) == "usage: this Expr is node 0 of a graph that has 0 nodes\n  another graph was assigned to its own");
+}

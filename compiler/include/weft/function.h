@@ -72,6 +72,10 @@ class Call {
 
 class Function {
  public:
+  // Copies share what is compiled, and so does what was moved from.
+  Function(const Function&) = default;
+  Function& operator=(const Function&) = default;
+
   std::vector<Array> operator()(const std::vector<Array>& inputs) const;
   void run(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
   Call bind(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;

@@ -81,11 +81,12 @@ class Graph {
   std::vector<NodeId> outputs;
 
   struct Storage;                                            // graph/storage.h: a boost::adjacency_list
-  const Storage& storage() const { return *storage_; }
+  const Storage& storage() const;                            // throws Error(usage) if it was moved from
 
  private:
   friend class Expr;
   friend struct CustomGradient;                              // graph/grad/sweep.h
+  Storage& owned() const;
   std::unique_ptr<Storage> storage_;
 };
 

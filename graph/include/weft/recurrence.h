@@ -74,6 +74,8 @@ class Accumulator {
     std::function<Results(const States&, const States&, const States&)> gradient;   // (states, elements, cotangents); may be empty
   };
   explicit Accumulator(Definition definition);
+  Accumulator(const Accumulator&) = default;                                        // shares the definition, and so does what was moved from
+  Accumulator& operator=(const Accumulator&) = default;
 
   template <class Unit, class Lift, class Combine> static Accumulator monoid(std::string name, Unit unit, Lift lift, Combine combine);
   template <class Unit, class Lift, class Combine, class Finish>
