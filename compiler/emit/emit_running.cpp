@@ -39,22 +39,26 @@ void KernelEmitter::emit_running(const Accumulate& item, int steps, const Masks&
   const Fold& fold = program_.fold(item.fold);
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
   auto* cell = state.registers[0];
-  Value* const nothing = constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count);
   const auto combine = [&](Value* a, Value* b) {
-    return state.nan ? extreme_number(Lane{a, &b_}, Lane{b, &b_}, is_maximum(fold.accumulator)).value : emit_combine(b_, fold.accumulator, fold.dtype, a, b);
+    if (!is_extreme(fold)) return emit_combine(b_, fold.accumulator, fold.dtype, a, b);
+    const Lane x{a, &b_}, y{b, &b_};
+    return (state.nan ? extreme_number(x, y, is_maximum(fold.accumulator)) : extreme(x, y, false)).value;
   };
-  Value* before = b_.CreateLoad(cell->getAllocatedType(), cell);           // in all lanes
+  // Elsewhere minima are made, which take less (extreme.cpp): a maximum is one of the negative numbers.
+  const auto turned = [&](Value* value) { return is_extreme(fold) && !state.nan && is_maximum(fold.accumulator) ? b_.CreateFNeg(value) : value; };
+  Value* const nothing = turned(constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));
+  Value* before = turned(b_.CreateLoad(cell->getAllocatedType(), cell));           // in all lanes
   std::vector<Value*> made;
   for (int step = 0; step < steps; ++step) {
-    Value* elements = pack(item.value, step);
+    Value* elements = turned(pack(item.value, step));
     if (!masks.empty()) elements = b_.CreateSelect(masks[static_cast<std::size_t>(step)], elements, nothing);
     Value* among = elements;
     for (int distance = 1; distance < lane_count; distance *= 2) among = combine(moved_up(b_, among, distance, nothing), among);
     Value* running = combine(before, among);
-    made.push_back(state.nan ? with_nan(state, elements, running) : running);
+    made.push_back(state.nan ? with_nan(state, elements, running) : turned(running));
     before = combine(before, b_.CreateShuffleVector(among, std::vector<int>(lane_count, lane_count - 1)));
   }
-  b_.CreateStore(before, cell);
+  b_.CreateStore(turned(before), cell);
   packs_[static_cast<std::size_t>(item.result)] = std::move(made);
 }
 

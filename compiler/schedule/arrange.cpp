@@ -79,7 +79,7 @@ struct Costs {
         for (int axis : placed.axes) if (axis >= 0) uses.along[static_cast<std::size_t>(axis)].functions += op_cost(node.op) * volume;
       for (int axis : carried_axes(node))
         if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0 && !fills_vectors(node))
-          carried[static_cast<std::size_t>(own)] += volume * (running_accumulator(node) ? running_in_loads : carried_in_loads * node_cost(node));
+          carried[static_cast<std::size_t>(own)] += volume * (running_accumulator(node) ? running_in_loads(is_floating(node.dtype), hints.masks) : carried_in_loads * node_cost(node));
     }
   }
 

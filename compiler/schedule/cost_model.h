@@ -108,7 +108,9 @@ inline constexpr Index most_unrolled = 4;
 inline constexpr int unrolled_instructions = 64;
 inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits for the one before: cumulative_sum(x * 0.5) along rows takes .78 ns an
                                                  // element, sixteen rows side by side in tiles .17, a copy .08 (Zen 4)
-inline constexpr double running_in_loads = 2;    // of a running fold along the vectors (running.h)
+// Of a running fold along the vectors (running.h). Largest of rows of 1000 floats so far .10 ns an element along them, .13 across; with AVX2 .30 and .16,
+// where it pays only if no other axis is there; sums of integers .19 and .21 (Zen 5).
+constexpr double running_in_loads(bool of_floats, bool masks) { return of_floats && !masks ? 2 * carried_in_loads : 2; }
 inline constexpr int running_instructions = 12;  // likewise: four steps, each of a shuffle and an op, and what came before
 inline constexpr double across_in_loads = 2.5, joined_in_loads = 2;
 // A store that jumps: nothing fetches its line ahead. In blocks of tiles, which nothing folds, results in the caches are better written across

@@ -143,7 +143,8 @@ bool Drafts::runs_one_by_one(const Draft& draft, NodeId id, const std::vector<in
 // Whether it reads a scan of the nest at other indices, which would keep the rows of that one by one: by themselves they go in tiles.
 bool Drafts::holds_up_scan(const Draft& draft, NodeId reader, NodeId scan, const std::vector<int>& axes) const {
   const Node& node = graph_.node(scan);
-  if (node.kind != Kind::recurrence || node.mode != Mode::scan || running_accumulator(node)) return false;
+  if (node.kind != Kind::recurrence || node.mode != Mode::scan) return false;
+  if (running_accumulator(node) && running_in_loads(is_floating(node.dtype), hints_.masks) < carried_in_loads) return false;
   const auto hint = [&](int axis) { return draft.nest.axes[static_cast<std::size_t>(axis)].hint; };
   double elements = 1;
   bool has_rows = false;

@@ -64,7 +64,6 @@ TEST_CASE("scans along long rows take sixteen rows at a time, and fetch what com
     CHECK(in_sixteens(along));
     CHECK(fetches_later(along.llvm(), 8 * 64 / bytes, static_cast<std::size_t>(bytes)));                      // 128 lines later
     CHECK(in_sixteens(compiled(cumulative_prod(x, 1), 512 / bytes)));
-    CHECK_FALSE(in_sixteens(compiled(cumulative_max(x, 1), 512 / bytes)));                                    // along the vectors
     CHECK(in_sixteens(compiled(cumulative_sum(x * y, 1), 256 / bytes, 2)));                                   // of both arrays
     const Function shorter = compiled(cumulative_sum(x, 1), 448 / bytes);
     CHECK_FALSE(in_sixteens(shorter));
