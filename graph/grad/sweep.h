@@ -23,8 +23,8 @@ class Sweep {
  public:
   Sweep(Graph& graph, const std::vector<NodeId>& xs);
   void add(NodeId id, Adjoint term);                         // to the cotangent, or tangent, of a node
-  void run_down();                                           // grad_reverse.cpp
-  void run_up(const std::vector<NodeId>& ys);                // what they need: grad_forward.cpp
+  void run_down();                                           // reverse.cpp
+  void run_up(const std::vector<NodeId>& ys);                // what they need: forward.cpp
   Expr result(NodeId id);                                    // what a node has got, as a node of its shape
 
  private:

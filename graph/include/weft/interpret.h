@@ -1,8 +1,9 @@
 // The reference: what a graph computes, in the most obvious way, without LLVM.
 //
 // Every node that the outputs need is evaluated once into a dense array, element by element with libm, and folds run in the
-// order of weft/accumulator.h. Compiled functions agree bit for bit where ops are exact, and within the accuracy stated
-// for vector functions elsewhere; f16 and bf16, which they round less often (weft/function.h), within a rounding for each op.
+// order of weft/accumulator.h. What a compiled function computes is its final_graph(), in which products that are added or summed are not rounded, and
+// log(sum(exp(x))) and the like have forms that do not overflow (weft/passes.h): of that graph it gives the same bits where ops are exact, and else what is
+// within the accuracy of the vector functions; f16 and bf16, which it rounds less often (weft/function.h), within a rounding for each op.
 //
 //   std::vector<Array> out = interpret({loss}, {x, w}, {xa, wa});
 //

@@ -13,7 +13,7 @@
 // 3x(3x3) hold the same array but are different types. Lengths are 1 or more; a symbolic length equals only itself.
 // Operands may be Tensors, Exprs and C++ numbers, one of them not a number. An integer that is not negative is uint
 // beside uint, otherwise int; other numbers are bool, char, int and real. As soon as one operand is a Tensor, operators
-// and unqualified function names follow these rules; functions without a version here (sum, where, ..) see the Expr.
+// and unqualified function names follow these rules; functions without a version here (sum, where, ..) see the Expr, and take no numbers beside Tensors.
 //
 //   arithmetic   numbers; per level, aligned at the last dimensions, length 1 repeats in either operand; a level that one
 //                operand lacks repeats it. The root is the larger one of uint <= int <= real; `/` and float functions: real.
