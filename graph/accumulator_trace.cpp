@@ -68,7 +68,7 @@ class Tracer {
         continue;
       }
       const Expr& expr = results[k].expr();
-      WEFT_REQUIRE(expr, usage, definition_.name, ": ", what, " gives an empty Expr");
+      WEFT_REQUIRE(!expr.is_empty(), usage, definition_.name, ": ", what, " gives an empty Expr");
       WEFT_REQUIRE(&expr.graph() == &graph, usage, definition_.name, ": ", what, " gives ", expr.name(), " of graph \"", expr.graph().name,
                    "\", not made from its arguments\n  pass that Expr as another element");
       WEFT_REQUIRE(expr.rank() == 0, shape, definition_.name, ": ", what, " gives ", expr.name(), " of shape ", to_text(expr.shape()), ", expected a scalar");

@@ -164,9 +164,14 @@ NodeId Graph::fold(AccumulatorId acc, Op op, DType dtype, Shape domain, int kept
 }
 
 static const Node& node_of(const Expr& x, const char* what) {
-  WEFT_REQUIRE(x, usage, "an empty Expr has no ", what);
+  WEFT_REQUIRE(!x.is_empty(), usage, "an empty Expr has no ", what);
   WEFT_REQUIRE(x.id().value < x.graph().size(), usage, "this Expr is node ", x.id().value, " of a graph that has ", x.graph().size(), " nodes\n  another graph was assigned to its own");
   return x.graph().node(x.id());
+}
+Expr::operator bool() const {
+  WEFT_REQUIRE(is_empty() || dtype() != bool_, usage, name(), " is a condition, which a call decides: it is neither true nor false while the graph is built",
+               graph_->node(id_).kind == Kind::input ? "" : "\n  " + line_of(*graph_, id_), "\n  choose by where(condition, a, b); ask x.is_empty() whether an Expr is one");
+  return !is_empty();
 }
 DType Expr::dtype() const { return node_of(*this, "dtype").dtype; }
 Shape Expr::shape() const { return node_of(*this, "shape").shape(); }

@@ -259,7 +259,7 @@ class Interpreter {
 std::vector<NodeId> ids_of(const std::vector<Expr>& exprs, const Graph* graph) {
   std::vector<NodeId> ids;
   for (const Expr& expr : exprs) {
-    WEFT_REQUIRE(static_cast<bool>(expr), usage, "interpret: got an empty Expr");
+    WEFT_REQUIRE(!expr.is_empty(), usage, "interpret: got an empty Expr");
     WEFT_REQUIRE(&expr.graph() == graph, usage, "interpret: ", expr.name(), " belongs to graph ", expr.graph().name, ", not to graph ", graph->name);
     ids.push_back(expr.id());
   }
@@ -286,7 +286,7 @@ std::vector<Array> interpret(const Graph& graph, const std::vector<NodeId>& outp
 
 std::vector<Array> interpret(const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const std::vector<Array>& arrays, const Bindings& extra, OpLoops loops) {
   WEFT_REQUIRE(!outputs.empty(), usage, "interpret: expected at least one output");
-  WEFT_REQUIRE(static_cast<bool>(outputs[0]), usage, "interpret: got an empty Expr");
+  WEFT_REQUIRE(!outputs[0].is_empty(), usage, "interpret: got an empty Expr");
   const Graph* graph = &outputs[0].graph();
   return interpret(*graph, ids_of(outputs, graph), ids_of(inputs, graph), arrays, extra, loops);
 }

@@ -262,7 +262,7 @@ Function make_function(Graph extracted, const Options& options, const Machine& m
 Function compile_for(const Machine& machine, const std::vector<Expr>& outputs, const std::vector<Expr>& inputs, const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   WEFT_REQUIRE(!outputs.empty(), usage, "compile: expected at least one output");
-  WEFT_REQUIRE(static_cast<bool>(outputs.front()), usage, "compile: an output is an empty Expr");
+  WEFT_REQUIRE(!outputs.front().is_empty(), usage, "compile: an output is an empty Expr");
   return make_function(extract(outputs.front().graph(), inputs, outputs), options, machine, start);
 }
 

@@ -166,9 +166,9 @@ class Inliner {
       if (!begin.is_number() || begin.constant() > 0) inside = greater_equal(iota(graph_, extent), graph_.extent(begin));
       if (!beyond.is_number() || beyond.constant() < 0) {
         const Expr below = index_below(graph_, extent, begin + count);
-        inside = inside ? logical_and(inside, below) : below;
+        inside = inside.is_empty() ? below : logical_and(inside, below);
       }
-      if (inside) value = Operand{graph_.apply(Op::where, update_.dtype, update_.domain, {Operand{inside.id(), AxisMap{AxisRef{static_cast<int>(k), 0, 1}}}, value, Operand{zero, {}}}, update_.order), all};
+      if (!inside.is_empty()) value = Operand{graph_.apply(Op::where, update_.dtype, update_.domain, {Operand{inside.id(), AxisMap{AxisRef{static_cast<int>(k), 0, 1}}}, value, Operand{zero, {}}}, update_.order), all};
     }
     return value.node;
   }

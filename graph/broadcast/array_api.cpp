@@ -60,7 +60,7 @@ void check_axis_list(std::string_view what, std::string_view list, const std::ve
 
 void check_one_graph(std::string_view what, const std::vector<Expr>& operands) {
   for (std::size_t k = 0; k < operands.size(); ++k) {
-    WEFT_REQUIRE(operands[k], usage, what, ": operand ", k, " is an empty Expr");
+    WEFT_REQUIRE(!operands[k].is_empty(), usage, what, ": operand ", k, " is an empty Expr");
     WEFT_REQUIRE(&operands[k].graph() == &operands[0].graph(), usage, what, ": ", operands[0].name(), " is in graph \"", operands[0].graph().name,
                  "\" but ", operands[k].name(), " is in graph \"", operands[k].graph().name, "\"\n  build both in one graph");
   }
@@ -124,7 +124,7 @@ Shape broadcast_shapes(const std::vector<Shape>& shapes) {
 }
 
 Expr broadcast_to(const Expr& x, const Shape& shape) {
-  WEFT_REQUIRE(x, usage, "broadcast_to: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "broadcast_to: the operand is an empty Expr");
   AxisMap map = align_onto("broadcast_to", x, shape);
   return Expr(x.graph(), x.graph().apply(Op::copy, x.dtype(), shape, {{x.id(), std::move(map)}}));
 }

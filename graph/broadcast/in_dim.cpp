@@ -101,7 +101,7 @@ Expr apply(Op op, const Expr& a, const Expr& b, const std::vector<Index>& broadc
 
 Expr broadcast_in_dim(const Expr& x, const Shape& shape, const std::vector<Index>& broadcast_dimensions) {
   const std::string_view what = "xla::broadcast_in_dim";
-  WEFT_REQUIRE(x, usage, what, ": the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, what, ": the operand is an empty Expr");
   check_not_negative(what, shape);
   const Shape own = x.shape();
   check_axis_list(what, "broadcast_dimensions", broadcast_dimensions, x.name(), own.size(), shape.size());
@@ -114,7 +114,7 @@ Expr broadcast_in_dim(const Expr& x, const Shape& shape, const std::vector<Index
 }
 
 Expr broadcast(const Expr& x, const Shape& sizes) {
-  WEFT_REQUIRE(x, usage, "xla::broadcast: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "xla::broadcast: the operand is an empty Expr");
   check_not_negative("xla::broadcast", sizes);
   Shape shape = sizes;
   for (const Extent& extent : x.shape()) shape.push_back(extent);

@@ -7,7 +7,7 @@
 namespace weft::tml {
 namespace {
 
-void check_not_empty(const Expr& expr) { WEFT_REQUIRE(expr, usage, "tml: the operand is an empty Expr"); }
+void check_not_empty(const Expr& expr) { WEFT_REQUIRE(!expr.is_empty(), usage, "tml: the operand is an empty Expr"); }
 
 Nesting one_level(const Expr& expr) {
   check_not_empty(expr);

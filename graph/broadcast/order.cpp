@@ -35,7 +35,7 @@ struct Plan {
 Graph& check_inputs(const std::vector<Expr>& inputs) {
   WEFT_REQUIRE(!inputs.empty(), usage, "elemwise: no inputs\n  pass at least one Expr");
   for (std::size_t k = 0; k < inputs.size(); ++k) {
-    WEFT_REQUIRE(inputs[k], usage, "elemwise: input ", k, " is an empty Expr");
+    WEFT_REQUIRE(!inputs[k].is_empty(), usage, "elemwise: input ", k, " is an empty Expr");
     WEFT_REQUIRE(&inputs[k].graph() == &inputs[0].graph(), usage, "elemwise: ", inputs[0].name(), " is in graph \"", inputs[0].graph().name,
                  "\" but ", inputs[k].name(), " is in graph \"", inputs[k].graph().name, "\"\n  build both in one graph");
   }
@@ -55,7 +55,7 @@ Trace trace_function(const std::vector<Expr>& inputs, const std::vector<DType>& 
   trace.results = function(trace.args);
   for (std::size_t k = 0; k < trace.results.size(); ++k) {
     const Expr& result = trace.results[k];
-    WEFT_REQUIRE(result, usage, "elemwise: the function's result ", k, " is an empty Expr");
+    WEFT_REQUIRE(!result.is_empty(), usage, "elemwise: the function's result ", k, " is an empty Expr");
     WEFT_REQUIRE(&result.graph() == trace.graph.get(), usage, "elemwise: the function's result ", k, " is ", result.name(), " of graph \"",
                  result.graph().name, "\", not made from its arguments\n  pass that Expr as an input");
   }
@@ -213,7 +213,7 @@ std::vector<Expr> elemwise(const std::vector<Expr>& inputs, Order order, const s
       // not `!fold`: on Exprs that is logical_not
       const Recurrence* own = plan.mode.own ? plan.mode.own->recurrence({inputs[k].dtype()}).get() : nullptr;
       Expr& fold = folded[{k, plan.mode.accumulator, own, plan.shape.size()}];
-      if (!static_cast<bool>(fold)) fold = fold_surplus(inputs[k], order, plan.mode, static_cast<int>(plan.shape.size()));
+      if (fold.is_empty()) fold = fold_surplus(inputs[k], order, plan.mode, static_cast<int>(plan.shape.size()));
       sources[k] = fold;
     }
     outputs.push_back(build_output(graph, order, plan, sources));

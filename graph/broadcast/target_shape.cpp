@@ -50,7 +50,7 @@ Expr copy_onto(const Expr& data, Shape shape, AxisMap map) {
 }
 
 Expr build(const Expr& data, const Shape& target, BroadcastMode mode, const std::vector<Index>* axes_mapping) {
-  WEFT_REQUIRE(data, usage, what, ": the data is an empty Expr");
+  WEFT_REQUIRE(!data.is_empty(), usage, what, ": the data is an empty Expr");
   check_mode_and_axes(mode, axes_mapping != nullptr);
   check_not_negative(what, target);
   const Shape own = data.shape();
@@ -104,7 +104,7 @@ Extent met(const Extent& d, const Extent& t, bool both_ways) {
 
 // As build, onto a target that calls decide: a fit node along the data's own axes, then the axes it does not have.
 Expr build_at_call(const Expr& data, const Shape& target, BroadcastMode mode, const std::vector<Index>* axes_mapping) {
-  WEFT_REQUIRE(data, usage, what, ": the data is an empty Expr");
+  WEFT_REQUIRE(!data.is_empty(), usage, what, ": the data is an empty Expr");
   check_mode_and_axes(mode, axes_mapping != nullptr);
   const Shape own = data.shape();
   const bool both_ways = mode == BroadcastMode::bidirectional;
@@ -229,7 +229,7 @@ Expr elementwise_pdpd(Op op, const Expr& a, const Expr& b, Index axis) {
 }
 
 Expr broadcast_pdpd(const Expr& data, const Shape& target, Index axis) {
-  WEFT_REQUIRE(data, usage, "broadcast_pdpd: the data is an empty Expr");
+  WEFT_REQUIRE(!data.is_empty(), usage, "broadcast_pdpd: the data is an empty Expr");
   check_not_negative("broadcast_pdpd", target);
   return copy_onto(data, target, pdpd_map("broadcast_pdpd", data.name(), data.shape(), target, axis));
 }

@@ -36,7 +36,7 @@ State fold_one_axis(const State& before, AccumulatorId acc, int axis, const Exte
   Expr hit(graph, graph.apply(Op::equal, bool_, shape, {{x.id(), identity_map(x.rank())}, {after.extreme.id(), without(axis, x.rank())}}));
   if (is_floating(x.dtype())) hit = hit | isnan(x);          // a NaN is the extreme, and equals nothing
   Operand index{index_along(graph, shape[static_cast<std::size_t>(axis)], stride).id(), along};
-  if (before.index)
+  if (!before.index.is_empty())
     index = {graph.apply(Op::add, i64, shape, {std::move(index), {before.index.id(), identity_map(x.rank())}}), identity_map(x.rank())};
   Folding folding = folding_of(shape, {axis}, false);
   for (AxisRef& ref : index.map) ref = folding.map[static_cast<std::size_t>(ref.axis)];

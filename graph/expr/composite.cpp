@@ -24,7 +24,7 @@ Expr along_axis(const Expr& parameter, const Expr& x, int axis) {
 }
 
 void check_parameter(const Expr& parameter, const char* name, const Expr& x, int axis) {
-  WEFT_REQUIRE(parameter, usage, "layer_norm: ", name, " is an empty Expr");
+  WEFT_REQUIRE(!parameter.is_empty(), usage, "layer_norm: ", name, " is an empty Expr");
   WEFT_REQUIRE(&parameter.graph() == &x.graph(), usage, "layer_norm: ", x.name(), " is in graph \"", x.graph().name, "\" but ", parameter.name(),
                " is in graph \"", parameter.graph().name, "\"\n  build both in one graph");
   WEFT_REQUIRE(is_floating(parameter.dtype()), dtype, "layer_norm: ", name, " ", parameter.name(), " is ", parameter.dtype(),

@@ -15,7 +15,7 @@ Graph& common_graph(const OpInfo& row, std::span<const Value> operands) {
   for (std::size_t k = 0; k < operands.size(); ++k) {
     if (operands[k].is_literal()) continue;
     const Expr& expr = operands[k].expr();
-    WEFT_REQUIRE(expr, usage, row.name, ": operand ", k, " is an empty Expr");
+    WEFT_REQUIRE(!expr.is_empty(), usage, row.name, ": operand ", k, " is an empty Expr");
     if (!first) first = &expr;
     WEFT_REQUIRE(&expr.graph() == &first->graph(), usage, row.name, ": ", first->name(), " is in graph \"", first->graph().name, "\" but ",
                  expr.name(), " is in graph \"", expr.graph().name, "\"\n  build both in one graph");
@@ -125,7 +125,7 @@ Expr elementwise(Op op, std::span<const Value> operands) {
 }
 
 Expr cast(const Expr& x, DType dtype) {
-  WEFT_REQUIRE(x, usage, "cast: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "cast: the operand is an empty Expr");
   if (x.dtype() == dtype) return x;
   return Expr(x.graph(), x.graph().apply(Op::cast, dtype, x.shape(), {{x.id(), identity_map(x.rank())}}));
 }

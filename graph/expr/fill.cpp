@@ -53,7 +53,7 @@ Expr is_written(const Expr& x, const Window& window) {
     Shape wide(shape.size() - k, Extent(1));
     wide[0] = shape[k];
     const Expr reached = copy_through(index_reached(graph, shape[k], ref, count), wide, identity_map(1));
-    result = result ? logical_and(result, reached) : reached;
+    result = result.is_empty() ? reached : logical_and(result, reached);
   }
   return result;
 }
@@ -76,7 +76,7 @@ Expr update(const Expr& x, const std::vector<Slice>& slices, const Value& value)
   const Expr given = value.is_literal() ? fill_of(graph, value, x.dtype()) : cast(value.expr(), x.dtype());
   const Operand placed = placed_value(x, window, given, onto);
   const Expr written = is_written(x, window);
-  if (!static_cast<bool>(written)) return Expr(graph, graph.apply(Op::copy, x.dtype(), x.shape(), {placed}));
+  if (written.is_empty()) return Expr(graph, graph.apply(Op::copy, x.dtype(), x.shape(), {placed}));
   AxisMap map = identity_map(x.rank());                                        // aligned at the last axes
   const Shape condition = written.shape();
   AxisMap seen(condition.size());
@@ -94,7 +94,7 @@ Expr beside_diagonal(Graph& graph, Op op, const Extent& rows, const Extent& colu
 }
 
 Expr triangle(std::string_view what, const Expr& x, Op op, Index k) {
-  WEFT_REQUIRE(x, usage, what, ": the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, what, ": the operand is an empty Expr");
   const Shape shape = x.shape();
   WEFT_REQUIRE(shape.size() >= 2, shape, what, ": expected rank 2 or more, got ", x.name(), " of rank ", shape.size());
   const Expr keep = beside_diagonal(x.graph(), op, shape[shape.size() - 2], shape[shape.size() - 1], k);

@@ -57,7 +57,7 @@ Expr join(std::vector<Expr> parts, int axis) {
     AxisMap places = identity_map(static_cast<int>(shape.size()));
     places[at].start = starts[k];
     const Expr part = scatter(parts[k], shape, std::move(places));
-    joined = joined ? select_along(index_below(graph, total, starts[k + 1]), axis, part, joined, shape) : part;
+    joined = joined.is_empty() ? part : select_along(index_below(graph, total, starts[k + 1]), axis, part, joined, shape);
   }
   return joined;
 }
@@ -145,7 +145,7 @@ Expr moveaxis(const Expr& x, const std::vector<int>& from, const std::vector<int
 }
 
 Expr pad(const Expr& x, const Padding& widths, const Value& value) {
-  WEFT_REQUIRE(x, usage, "pad: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "pad: the operand is an empty Expr");
   WEFT_REQUIRE(static_cast<int>(widths.size()) == x.rank(), shape, "pad: ", x.name(), " has rank ", x.rank(), " but ", widths.size(),
                " pairs of widths are given\n  give one for each axis");
   check_fill("pad", value, x.dtype());
@@ -174,7 +174,7 @@ Expr pad(const Expr& x, const Padding& widths, const Value& value) {
 }
 
 Expr pad(const Expr& x, const Padding& widths) {
-  WEFT_REQUIRE(x, usage, "pad: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "pad: the operand is an empty Expr");
   return pad(x, widths, is_boolean(x.dtype()) ? Value(false) : Value(0));
 }
 

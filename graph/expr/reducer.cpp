@@ -60,7 +60,7 @@ void Reducer::check_initial(std::optional<DType> dtype) const {
     return;
   }
   const Expr& expr = initial.expr();
-  WEFT_REQUIRE(expr, usage, what_, ": the initial value is an empty Expr");
+  WEFT_REQUIRE(!expr.is_empty(), usage, what_, ": the initial value is an empty Expr");
   WEFT_REQUIRE(&expr.graph() == &x_.graph(), usage, what_, ": ", x_.name(), " is in graph \"", x_.graph().name, "\" but the initial value ", expr.name(),
                " is in graph \"", expr.graph().name, "\"\n  build both in one graph");
   WEFT_REQUIRE(expr.rank() == 0, shape, what_, ": the initial value ", expr.name(), " has shape ", to_text(expr.shape()),

@@ -23,7 +23,7 @@ class Reducer {
   void take_no_initial() const;                              // Error(usage) if there is one
   void take_no_dtype() const;
   std::string_view what() const { return what_; }
-  bool has_mask() const { return static_cast<bool>(options_.where); }
+  bool has_mask() const { return !options_.where.is_empty(); }
   bool has_initial() const { return options_.initial.has_value(); }
   const std::vector<int>& axes() const { return axes_; }
   Reducer keeping_dims() const;

@@ -82,7 +82,7 @@ void check_count(std::string_view what, const Expr& x, Index count) {
 }  // namespace
 
 Expr reshape(const Expr& x, const Shape& shape, Order order) {
-  WEFT_REQUIRE(x, usage, "reshape: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "reshape: the operand is an empty Expr");
   const Shape target = resolve(x, shape);
   check_counts(x, target, shape);
   if (order == Order::c) return reshape_rows(x, target);
@@ -102,7 +102,7 @@ Expr repeat(const Expr& x, Index count, int axis) {
 }
 
 Expr tile(const Expr& x, const std::vector<Index>& counts) {
-  WEFT_REQUIRE(x, usage, "tile: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "tile: the operand is an empty Expr");
   for (Index count : counts) check_count("tile", x, count);
   const Shape own = x.shape();
   const std::size_t rank = std::max(own.size(), counts.size());

@@ -12,7 +12,7 @@ namespace {
 void check_operands(std::string_view what, const std::vector<Expr>& xs) {
   WEFT_REQUIRE(!xs.empty(), usage, what, ": expected at least one operand");
   for (const Expr& x : xs) {
-    WEFT_REQUIRE(x, usage, what, ": an operand is an empty Expr");
+    WEFT_REQUIRE(!x.is_empty(), usage, what, ": an operand is an empty Expr");
     WEFT_REQUIRE(&x.graph() == &xs[0].graph(), usage, what, ": ", xs[0].name(), " is in graph \"", xs[0].graph().name, "\" but ", x.name(), " is in graph \"",
                  x.graph().name, "\"\n  build both in one graph");
   }
@@ -132,7 +132,7 @@ Expr scan(const Expr& x, const Accumulator& acc, int axis) { return scan(std::ve
 namespace {
 
 Expr cumulative(const char* what, const Expr& x, AccumulatorId acc, std::optional<int> axis, const ScanOptions& options) {
-  WEFT_REQUIRE(x, usage, what, ": the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, what, ": the operand is an empty Expr");
   WEFT_REQUIRE(axis || x.rank() == 1, usage, what, ": ", x.name(), " has rank ", x.rank(), "\n  name the axis");
   const int along = normalize_axis(what, x, axis.value_or(0));
   const bool widens = acc == AccumulatorId::sum || acc == AccumulatorId::prod;

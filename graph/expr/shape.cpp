@@ -7,7 +7,7 @@
 namespace weft {
 
 int normalize_axis(std::string_view what, const Expr& x, int axis) {
-  WEFT_REQUIRE(x, usage, what, ": the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, what, ": the operand is an empty Expr");
   const int rank = x.rank();
   WEFT_REQUIRE(rank > 0, shape, what, ": ", x.name(), " has rank 0 and no axis ", axis);
   WEFT_REQUIRE(axis >= -rank && axis < rank, shape, what, ": axis ", axis, " is outside ", x.name(), " of shape ", to_text(x.shape()),
@@ -16,7 +16,7 @@ int normalize_axis(std::string_view what, const Expr& x, int axis) {
 }
 
 std::vector<int> normalize_axes(std::string_view what, const Expr& x, const Axes& axes) {
-  WEFT_REQUIRE(x, usage, what, ": the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, what, ": the operand is an empty Expr");
   std::vector<int> positions;
   if (axes.is_all())
     for (int axis = 0; axis < x.rank(); ++axis) positions.push_back(axis);
@@ -33,7 +33,7 @@ Expr copy_through(const Expr& x, Shape domain, AxisMap map) {
 }
 
 Expr permute_dims(const Expr& x, const std::vector<int>& axes) {
-  WEFT_REQUIRE(x, usage, "permute_dims: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "permute_dims: the operand is an empty Expr");
   WEFT_REQUIRE(static_cast<int>(axes.size()) == x.rank(), shape, "permute_dims: ", x.name(), " has rank ", x.rank(), " but ", axes.size(),
                " axes are given\n  name every axis once");
   normalize_axes("permute_dims", x, axes);                     // in range, no duplicates
@@ -49,14 +49,14 @@ Expr permute_dims(const Expr& x, const std::vector<int>& axes) {
 }
 
 Expr transpose(const Expr& x) {
-  WEFT_REQUIRE(x, usage, "transpose: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "transpose: the operand is an empty Expr");
   std::vector<int> axes;
   for (int axis = x.rank() - 1; axis >= 0; --axis) axes.push_back(axis);
   return permute_dims(x, axes);
 }
 
 Expr matrix_transpose(const Expr& x) {
-  WEFT_REQUIRE(x, usage, "matrix_transpose: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "matrix_transpose: the operand is an empty Expr");
   WEFT_REQUIRE(x.rank() >= 2, shape, "matrix_transpose: expected rank 2 or more, got ", x.name(), " of rank ", x.rank());
   std::vector<int> axes;
   for (int axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
@@ -65,7 +65,7 @@ Expr matrix_transpose(const Expr& x) {
 }
 
 Expr expand_dims(const Expr& x, int axis) {
-  WEFT_REQUIRE(x, usage, "expand_dims: the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, "expand_dims: the operand is an empty Expr");
   const int rank = x.rank();
   WEFT_REQUIRE(axis >= -rank - 1 && axis <= rank, shape, "expand_dims: axis ", axis, " is outside ", x.name(), " of shape ", to_text(x.shape()),
                "\n  the new axis may be at ", -rank - 1, " to ", rank);

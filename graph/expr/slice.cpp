@@ -74,7 +74,7 @@ void mark_cuts(const Shape& own, const Shape& domain, AxisMap& map) {
 }  // namespace
 
 Window window_of(std::string_view what, const Expr& x, const std::vector<Slice>& slices) {
-  WEFT_REQUIRE(x, usage, what, ": the operand is an empty Expr");
+  WEFT_REQUIRE(!x.is_empty(), usage, what, ": the operand is an empty Expr");
   const Shape own = x.shape();
   WEFT_REQUIRE(slices.size() <= own.size(), shape, what, ": ", x.name(), " of shape ", to_text(own), " has ", own.size(), " axes but ", slices.size(),
                " slices are given");

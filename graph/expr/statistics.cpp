@@ -93,11 +93,11 @@ Expr logsumexp(const Expr& x, const Axes& axes, const ReduceOptions& options) {
   if (reducer.has_mask()) wide = where(options.where, wide, -std::numeric_limits<double>::infinity());
   const Expr initial = reducer.has_initial() ? reducer.initial(compute) : Expr();
   Expr top = fold_axes(wide, AccumulatorId::supremum, reducer.axes(), true, compute);
-  if (initial) top = maximum(top, initial);
+  if (!initial.is_empty()) top = maximum(top, initial);
   top = stop_gradient(top);
   const Expr shift = where(isfinite(top), top, 0);
   Expr total = fold_axes(exp(wide - shift), AccumulatorId::sum, reducer.axes(), true, compute);
-  if (initial) total = total + exp(initial - shift);
+  if (!initial.is_empty()) total = total + exp(initial - shift);
   const Expr logarithm = where(total != 0, log(total), -std::numeric_limits<double>::infinity());   // no gradient where nothing adds up
   const Expr all_dims = cast(logarithm + shift, result);
   return options.keepdims || reducer.axes().empty() ? all_dims : squeeze(all_dims, reducer.axes());

@@ -13,7 +13,7 @@ void check_fill(std::string_view what, const Value& value, DType dtype) {
     return;
   }
   const Expr& expr = value.expr();
-  WEFT_REQUIRE(expr, usage, what, ": the value is an empty Expr");
+  WEFT_REQUIRE(!expr.is_empty(), usage, what, ": the value is an empty Expr");
   WEFT_REQUIRE(expr.rank() == 0, shape, what, ": the value ", expr.name(), " has shape ", to_text(expr.shape()), ", expected a scalar");
   WEFT_REQUIRE(expr.dtype() == dtype, dtype, what, ": the value ", expr.name(), " is ", expr.dtype(), ", expected ", dtype, "\n  cast it");
 }

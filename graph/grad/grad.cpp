@@ -19,7 +19,7 @@ bool is_scalar_constant(const Node& node) { return node.kind == Kind::constant &
 
 void require_same_graph(std::string_view what, const Graph& graph, const std::vector<Expr>& exprs) {
   for (const Expr& expr : exprs) {
-    WEFT_REQUIRE(expr, usage, what, ": got an empty Expr");
+    WEFT_REQUIRE(!expr.is_empty(), usage, what, ": got an empty Expr");
     WEFT_REQUIRE(&expr.graph() == &graph, usage, what, ": ", expr.name(), " belongs to graph \"", expr.graph().name, "\", not to \"", graph.name, "\"");
   }
 }
@@ -68,7 +68,7 @@ std::vector<Expr> sweep(const std::vector<Expr>& ys, const std::vector<Expr>& xs
 }  // namespace
 
 std::vector<Expr> grad(const Expr& loss, const std::vector<Expr>& wrt, Disconnected disconnected) {
-  WEFT_REQUIRE(loss, usage, "grad: got an empty Expr");
+  WEFT_REQUIRE(!loss.is_empty(), usage, "grad: got an empty Expr");
   check("grad", {loss}, wrt, disconnected);
   WEFT_REQUIRE(loss.rank() == 0, usage, "grad: ", loss.name(), " has shape ", to_text(loss.shape()),
                ", and a loss has rank 0\n  sum it, or use vjp with a seed of that shape");
@@ -77,7 +77,7 @@ std::vector<Expr> grad(const Expr& loss, const std::vector<Expr>& wrt, Disconnec
 
 std::vector<Expr> vjp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, const std::vector<Expr>& seeds, Disconnected disconnected) {
   WEFT_REQUIRE(!ys.empty() && seeds.size() == ys.size(), usage, "vjp: expected one seed for each y, got ", ys.size(), " ys and ", seeds.size(), " seeds");
-  WEFT_REQUIRE(ys[0], usage, "vjp: got an empty Expr");
+  WEFT_REQUIRE(!ys[0].is_empty(), usage, "vjp: got an empty Expr");
   check("vjp", ys, xs, disconnected);
   require_same_graph("vjp", ys[0].graph(), seeds);
   std::vector<Adjoint> adjoints;
@@ -92,7 +92,7 @@ std::vector<Expr> vjp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, 
 }
 
 std::vector<Expr> jvp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, const std::vector<Expr>& tangents, Disconnected disconnected) {
-  WEFT_REQUIRE(!ys.empty() && static_cast<bool>(ys[0]), usage, "jvp: expected at least one y");
+  WEFT_REQUIRE(!ys.empty() && !ys[0].is_empty(), usage, "jvp: expected at least one y");
   WEFT_REQUIRE(tangents.size() == xs.size(), usage, "jvp: expected one tangent for each x, got ", xs.size(), " xs and ", tangents.size(), " tangents");
   check("jvp", ys, xs, disconnected);
   Graph& graph = ys[0].graph();
@@ -120,7 +120,7 @@ std::vector<Expr> hvp(const Expr& loss, const std::vector<Expr>& wrt, const std:
 }
 
 Expr jacobian(const Expr& y, const Expr& x) {
-  WEFT_REQUIRE(static_cast<bool>(y) && static_cast<bool>(x), usage, "jacobian: got an empty Expr");
+  WEFT_REQUIRE(!y.is_empty() && !x.is_empty(), usage, "jacobian: got an empty Expr");
   check("jacobian", {y}, {x}, Disconnected::error);
   if (y.rank() == 0) return grad(y, {x})[0];
   // A copy of x, and of what y computes from it, for each element of y; the element of its own copy is the loss of that copy.
@@ -156,9 +156,9 @@ CustomFunction custom_gradient(CustomFunction f, CustomVjp f_vjp) {
   WEFT_REQUIRE(f && f_vjp, usage, "custom_gradient: expected a function and its gradient");
   return [f = std::move(f), f_vjp = std::move(f_vjp)](const std::vector<Expr>& xs) {
     const Expr value = f(xs);
-    WEFT_REQUIRE(static_cast<bool>(value), usage, "custom_gradient: the function gives an empty Expr");
+    WEFT_REQUIRE(!value.is_empty(), usage, "custom_gradient: the function gives an empty Expr");
     for (const Expr& x : xs)
-      WEFT_REQUIRE(static_cast<bool>(x) && &x.graph() == &value.graph(), usage, "custom_gradient: an argument is not of the graph of the result");
+      WEFT_REQUIRE(!x.is_empty() && &x.graph() == &value.graph(), usage, "custom_gradient: an argument is not of the graph of the result");
     Graph& graph = value.graph();
     const Expr y(graph, graph.apply(Op::copy, value.dtype(), value.shape(), {{value.id(), identity_map(value.rank())}}));
     CustomGradient::attach(y, {xs, f_vjp});

@@ -261,7 +261,7 @@ bool Sweep::visit_custom(NodeId id) {
   for (std::size_t k = 0; k < gradients.size(); ++k) {
     const Expr &x = rule.xs[k], &gradient = gradients[k];
     if (!on_path_[x.id().value] || !is_floating(x.dtype())) continue;
-    WEFT_REQUIRE(static_cast<bool>(gradient) && &gradient.graph() == &graph_, usage, "custom_gradient: the gradient of ", x.name(), " is not an Expr of its graph");
+    WEFT_REQUIRE(!gradient.is_empty() && &gradient.graph() == &graph_, usage, "custom_gradient: the gradient of ", x.name(), " is not an Expr of its graph");
     WEFT_REQUIRE(gradient.shape() == x.shape() && gradient.dtype() == x.dtype(), shape, "custom_gradient: the gradient of ", x.name(), " is ", gradient.dtype(), " of shape ",
                  to_text(gradient.shape()), ", expected ", x.dtype(), " of shape ", to_text(x.shape()));
     add(x.id(), Adjoint{Operand{gradient.id(), identity_map(x.rank())}, {}});

@@ -13,7 +13,7 @@ std::string describe(const Graph& graph, NodeId id) { return Expr(const_cast<Gra
 std::vector<NodeId> ids_of(const Graph& graph, const std::vector<Expr>& exprs, const char* what) {
   std::vector<NodeId> ids;
   for (const Expr& expr : exprs) {
-    WEFT_REQUIRE(expr, usage, "compile: an ", what, " is an empty Expr");
+    WEFT_REQUIRE(!expr.is_empty(), usage, "compile: an ", what, " is an empty Expr");
     WEFT_REQUIRE(&expr.graph() == &graph, usage, "compile: ", what, " ", expr.name(), " belongs to graph \"", expr.graph().name,
                  "\", not to \"", graph.name, "\"");
     ids.push_back(expr.id());

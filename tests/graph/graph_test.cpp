@@ -1,5 +1,7 @@
 #include <weft/graph.h>
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 #include <error_text.h>
 #include <weft/expr.h>
@@ -166,4 +168,18 @@ TEST_CASE("graphs that were moved from, or assigned to, say so") {
   const Expr y = third.input("y", f64, {"n"});
   third = Graph("new");
   CHECK(error_text([&] { static_cast<void>(y + 1); }) == "usage: this Expr is node 0 of a graph that has 0 nodes\n  another graph was assigned to its own");
+}
+
+TEST_CASE("a condition is neither true nor false while the graph is built") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n"}), y = g.input("y", f64, {"n"}), b = g.input("b", bool_, {});
+  const auto truth = [](const Expr& e) { return error_text([&] { static_cast<void>(e ? 1 : 0); }); };
+  CHECK(truth(x > 3) == "usage: %0 is a condition, which a call decides: it is neither true nor false while the graph is built\n"
+                        "  %0: bool[i:n] = greater(%x[i], 3)\n  choose by where(condition, a, b); ask x.is_empty() whether an Expr is one");
+  CHECK(truth(b).starts_with("usage: %b is a condition"));
+  CHECK(error_text([&] { static_cast<void>(std::max(x, y)); }).starts_with("usage: "));
+  CHECK(truth(x) == "no error");
+  CHECK(truth(Expr()) == "no error");
+  CHECK(Expr().is_empty());
+  CHECK_FALSE((x > 3).is_empty());
 }

@@ -242,8 +242,8 @@ class RuleTemplates : TemplateParts {
     weft::ReduceOptions options;
     options.keepdims = random_.chance(30);
     if (random_.chance(50)) options.where = random_.chance(60) ? x != flip(x, axis) : thinned(x) != along(x, {});
-    if (static_cast<bool>(options.where) || size(x, axis) == 0 || random_.chance(70)) options.initial = is_boolean(x.dtype()) ? weft::Value(random_.chance(50)) : weft::Value(random_.between(0, 3));
-    const std::string with = options.where ? " where" : options.initial ? " initial" : "";
+    if (!options.where.is_empty() || size(x, axis) == 0 || random_.chance(70)) options.initial = is_boolean(x.dtype()) ? weft::Value(random_.chance(50)) : weft::Value(random_.between(0, 3));
+    const std::string with = !options.where.is_empty() ? " where" : options.initial ? " initial" : "";
     switch (random_.small(9)) {
       case 0: case 7: return {"sum" + with, {sum(x, axis, options)}};
       case 1: return {"prod" + with, {prod(x, axis, options)}};
@@ -265,9 +265,9 @@ class RuleTemplates : TemplateParts {
     if (random_.chance(50)) options.where = random_.chance(60) ? x < 0.7 : thinned(x) != along(x, {});
     const auto kind = random_.small(10);
     const bool takes_initial = kind != 4 && kind != 5 && kind != 6;
-    if (takes_initial && (static_cast<bool>(options.where) || random_.chance(60))) options.initial = random_.chance(50) ? weft::Value(random_.uniform()) : weft::Value(along(x, {}));
+    if (takes_initial && (!options.where.is_empty() || random_.chance(60))) options.initial = random_.chance(50) ? weft::Value(random_.uniform()) : weft::Value(along(x, {}));
     if (!has_elements(x)) return {};
-    const std::string with = options.where ? " where" : options.initial ? " initial" : "";
+    const std::string with = !options.where.is_empty() ? " where" : options.initial ? " initial" : "";
     switch (kind) {
       case 0: return {"sum" + with, {sum(x, axes, options)}};
       case 1: return {"prod" + with, {prod(x, axes, options)}};

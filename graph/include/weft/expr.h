@@ -9,7 +9,7 @@
 // Dtypes: Exprs are promoted to their common dtype (weft::promote). C++ numbers are weak: they take the dtype of the
 // Exprs beside them and must fit it; a float beside integers or bools makes f64, an integer beside bools makes i64.
 // Float functions, `/` and mean of integers or bools give f64. &&, || and ! work on "differs from zero".
-// Is an Expr empty? Ask static_cast<bool>(x) or `if (x)`: !x and x && y are logical nodes.
+// Is an Expr empty? Ask x.is_empty(): !x and x && y are logical nodes, and `if (x > 0)` throws, since only a call knows.
 // Errors: every misuse throws weft::Error that names the operands, and then the graph has no new node.
 // Thread-safety: building a graph is single-threaded. Cost: O(rank) per node, a microsecond or so.
 // Source: Array API elementwise, statistical, utility and manipulation functions; NumPy for slices.

@@ -36,7 +36,9 @@ class Expr {
   std::string name() const;                                  // as in the graph's text: "%x", "%7", "2:f64"; or as given:
   Expr name(const std::string& text) const;                  // names the node in messages, "%loss"; gives the Expr back
   Expr slice(const std::vector<Slice>& slices) const;        // NumPy's x[...]: weft/expr.h
-  explicit operator bool() const { return graph_ != nullptr; }
+  bool is_empty() const { return graph_ == nullptr; }
+  // Not empty. A condition has no truth while a graph is built: one of dtype bool throws Error(usage), as `if (x > 0)` would be always true.
+  explicit operator bool() const;
 
  private:
   Graph* graph_ = nullptr;
