@@ -2,6 +2,8 @@
 // end in a balanced tree. The order is that of weft/accumulator.h, whichever loop runs outside and which one as vectors.
 #include "folds.h"
 
+#include <cmath>
+
 #include <llvm/IR/Intrinsics.h>
 
 namespace weft {
@@ -66,7 +68,7 @@ void Folds::start_folds(const Loop& loop, bool ordered) {
     if (!state.registers.empty()) {
       for (auto* acc : state.registers) b_.CreateStore(constant_value(context_, start, lane_count), acc);
       start_extreme(fold, state);
-      if (fold.start && state.nan) b_.CreateStore(llvm::Constant::getNullValue(state.nan->getAllocatedType()), state.nan);
+      if (fold.start && state.nan) b_.CreateStore(llvm::ConstantInt::getSigned(state.nan->getAllocatedType(), std::isnan(fold.start->real()) ? -1 : 0), state.nan);
     } else if (fold.row < 0) {
       b_.CreateStore(to_memory(constant_value(context_, start, state.slots), fold.dtype), state.cell);
     } else {

@@ -70,7 +70,8 @@ TEST_CASE("NaN stays from where it stands, zeros of either sign, in any lane and
     for (const int lanes : {0, 4, 8}) {
       Graph g;
       const Expr x = g.input("x", dtype, {"n"});
-      const Function f = compile({cumulative_max(x), cumulative_min(x)}, {x}, {.threads = 1, .lanes = lanes, .verify = true});
+      const auto from = [&](double start) { return scan(x, Accumulator::fold("own", start, [](Expr s, Expr e) { return maximum(s, e); }), 0); };
+      const Function f = compile({cumulative_max(x), cumulative_min(x), from(nan), from(3), from(-infinity)}, {x}, {.threads = 1, .lanes = lanes, .verify = true});
       for (Index at = 0; at < 90; ++at) {
         same_bits(f, {counted_by(dtype, {90}, [&](Index k) { return k == at ? nan : static_cast<double>(k * 31 % 17); })});
         same_bits(f, {counted_by(dtype, {90}, [&](Index k) { return k == at ? 0.0 : -0.0; })});
