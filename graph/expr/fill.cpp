@@ -111,6 +111,7 @@ Expr full(Graph& graph, DType dtype, const Shape& shape, const Value& value) {
   if (!value.is_literal())
     WEFT_REQUIRE(&value.expr().graph() == &graph, usage, "full: ", value.expr().name(), " is in graph \"", value.expr().graph().name, "\", not in \"",
                  graph.name, "\"");
+  for (const Extent& extent : shape) WEFT_REQUIRE(!extent.is_number() || extent.constant() >= 0, shape, "full: an axis cannot have extent ", extent, " in ", to_text(shape));
   return Expr(graph, graph.apply(Op::copy, dtype, shape, {Operand{fill_of(graph, value, dtype).id(), {}}}));
 }
 Expr zeros(Graph& graph, DType dtype, const Shape& shape) { return full(graph, dtype, shape, is_boolean(dtype) ? Value(false) : Value(0)); }

@@ -178,6 +178,9 @@ TEST_CASE("what cannot be joined, padded or written") {
   CHECK(error_text([&] { update(t.b, {0}, t.s); }).starts_with("dtype: update: the value %s is f64 and does not fit %b, which is bool"));
   CHECK(error_text([&] { diff(t.s, -1); }) == "usage: diff: expected an order of 0 or more, got -1");
   CHECK(error_text([&] { tril(t.s); }) == "shape: tril: expected rank 2 or more, got %s of rank 1");
+  const std::size_t nodes = t.g.size();
+  CHECK(error_text([&] { zeros(t.g, i8, {2, -3}); }) == "shape: full: an axis cannot have extent -3 in [2, -3]");
+  CHECK(t.g.size() == nodes);
   CHECK(error_text([&] { full(t.g, i8, {2}, 300); }) == "dtype: full: the number 300 does not fit i8\n  cast the operand to a wider dtype");
   CHECK(error_text([&] { linspace(t.g, i32, 0, 1, 3); }) == "dtype: linspace: expected a floating dtype, got i32");
   CHECK(error_text([&] { linspace(t.g, f32, 0, 1, -3); }) == "usage: linspace: expected a count of 0 or more, got -3");
