@@ -6,15 +6,12 @@
 
 #include "emit_kernel.h"
 #include "emit_op.h"
-#include "llvm_lane.h"
 
 namespace weft {
 
 using llvm::Value;
 
 namespace {
-
-bool is_maximum(AccumulatorId accumulator) { return accumulator == AccumulatorId::max; }
 
 // What no element comes to is `nothing`.
 Value* moved_up(llvm::IRBuilder<>& b, Value* vector, int distance, Value* nothing) {
@@ -39,11 +36,7 @@ void KernelEmitter::emit_running(const Accumulate& item, int steps, const Masks&
   const Fold& fold = program_.fold(item.fold);
   FoldState& state = folds_[static_cast<std::size_t>(item.fold)];
   auto* cell = state.registers[0];
-  const auto combine = [&](Value* a, Value* b) {
-    if (!is_extreme(fold)) return emit_combine(b_, fold.accumulator, fold.dtype, a, b);
-    const Lane x{a, &b_}, y{b, &b_};
-    return (state.nan ? extreme_number(x, y, is_maximum(fold.accumulator)) : extreme(x, y, false)).value;
-  };
+  const auto combine = [&](Value* a, Value* b) { return is_extreme(fold) ? better(fold, state, a, b) : emit_combine(b_, fold.accumulator, fold.dtype, a, b); };
   // Elsewhere minima are made, which take less (extreme.cpp): a maximum is one of the negative numbers.
   const auto turned = [&](Value* value) { return is_extreme(fold) && !state.nan && is_maximum(fold.accumulator) ? b_.CreateFNeg(value) : value; };
   Value* const nothing = turned(constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count));

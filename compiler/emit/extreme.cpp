@@ -18,12 +18,6 @@ namespace weft {
 
 using llvm::Value;
 
-namespace {
-
-bool is_maximum(AccumulatorId accumulator) { return accumulator == AccumulatorId::max || accumulator == AccumulatorId::supremum; }
-
-}  // namespace
-
 void Folds::open_extreme(const Fold& fold, FoldState& state) {
   if (!is_extreme(fold)) return;
   state.is_extreme = true;

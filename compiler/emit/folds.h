@@ -8,6 +8,8 @@
 
 namespace weft {
 
+inline bool is_maximum(AccumulatorId accumulator) { return accumulator == AccumulatorId::max || accumulator == AccumulatorId::supremum; }
+
 class Folds : protected SideBySide {
  protected:
   using SideBySide::SideBySide;
@@ -37,6 +39,7 @@ class Folds : protected SideBySide {
   // extreme.cpp
   void accumulate_extreme(const Fold& fold, FoldState& state, const std::vector<Value*>& values);
   void take_extremes(const Loop& loop);
+  Value* better(const Fold& fold, const FoldState& state, Value* a, Value* b);
 
  private:
   void finish_leaves(const Loop& loop, Value* leaves);
@@ -54,7 +57,6 @@ class Folds : protected SideBySide {
   std::vector<Value*> elements_of(Value* vector, const std::vector<int>& lanes);
 
   // extreme.cpp
-  Value* better(const Fold& fold, const FoldState& state, Value* a, Value* b);
   void open_extreme(const Fold& fold, FoldState& state);
   void start_extreme(const Fold& fold, FoldState& state);
   Value* of_registers(const std::vector<llvm::AllocaInst*>& cells, const Combine& combine);

@@ -12,7 +12,7 @@ class SideBySide : protected Quotients {
   struct FoldState {                            // of folds.h: each copy has its own
     std::vector<llvm::AllocaInst*> registers;   // folded over the lanes: one vector per interleaved step
     bool is_extreme = false;                    // of floats, in registers: see extreme.cpp
-    llvm::AllocaInst* nan = nullptr;            // beside them: whether any element was
+    llvm::AllocaInst* nan = nullptr;            // beside them: whether any element was; of a running one, of all lanes or none (emit_running.cpp)
     llvm::BasicBlock* started_in = nullptr;     // until the first elements come: as long as no branch does, they need not be combined with the unit
     Value* cell = nullptr;                      // no row axes: the slots, on the stack
     Value* memory = nullptr;                    // row axes: slots * elements in scratch; slot 0 is the result row
