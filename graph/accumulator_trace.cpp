@@ -1,9 +1,9 @@
 // An Accumulator's lambdas, run once on scalars for each list of element dtypes.
 #include <algorithm>
-#include <cctype>
 
 #include <weft/recurrence.h>
 
+#include "names.h"
 #include "scalar_graphs.h"
 
 namespace weft {
@@ -19,24 +19,10 @@ namespace {
 using States = Accumulator::States;
 using Results = Accumulator::Results;
 
-std::vector<Expr> inputs(Graph& graph, const char* prefix, const std::vector<DType>& dtypes) {
-  std::vector<Expr> result;
-  for (std::size_t k = 0; k < dtypes.size(); ++k) result.push_back(graph.input(prefix + std::to_string(k), dtypes[k], {}));
-  return result;
-}
-
-// A number beside Exprs takes their dtype if it can (weak literals).
-DType weak_dtype(const Scalar& literal, DType beside) {
-  if (is_floating(literal.dtype()) && !is_floating(beside)) return f64;
-  if (is_boolean(literal.dtype())) return bool_;
-  return is_boolean(beside) && is_integer(literal.dtype()) ? i64 : beside;
-}
-
 class Tracer {
  public:
-  Tracer(const Accumulator::Definition& definition, const std::vector<DType>& elements) : definition_(definition), elements_(elements) {
-    common_ = elements[0];
-    for (const DType dtype : elements) common_ = promote(common_, dtype);
+  Tracer(const Accumulator::Definition& definition, const std::vector<DType>& elements) : definition_(definition), elements_(elements), common_(elements[0]) {
+    for (const DType dtype : elements) common_ = common_ ? common_dtype(*common_, dtype) : common_;
   }
 
   std::shared_ptr<const Recurrence> run() {
@@ -55,6 +41,15 @@ class Tracer {
  private:
   std::size_t count() const { return definition_.start.size(); }
 
+  // A number takes the dtype of the elements if it can (weak literals).
+  DType weak_dtype(const Scalar& literal) const {
+    if (is_boolean(literal.dtype())) return bool_;
+    WEFT_REQUIRE(common_, dtype, definition_.name, ": the number ", to_text(literal), " takes the dtype of the elements, and u64 and a signed integer have none in common",
+                 "\n  cast one of them");
+    if (is_floating(literal.dtype()) && !is_floating(*common_)) return f64;
+    return is_boolean(*common_) && is_integer(literal.dtype()) ? i64 : *common_;
+  }
+
   void require_count(std::string_view what, std::size_t got) const {
     WEFT_REQUIRE(got == count(), usage, definition_.name, ": the start has ", count(), " states but ", what, " gives ", got);
   }
@@ -64,7 +59,7 @@ class Tracer {
     for (std::size_t k = 0; k < results.size(); ++k) {
       if (results[k].is_literal()) {
         const Scalar& literal = results[k].literal();
-        exprs.push_back(graph.constant(literal.cast(dtypes.empty() ? weak_dtype(literal, common_) : dtypes[k])));
+        exprs.push_back(graph.constant(literal.cast(dtypes.empty() ? weak_dtype(literal) : dtypes[k])));
         continue;
       }
       const Expr& expr = results[k].expr();
@@ -83,7 +78,7 @@ class Tracer {
   }
   void find_lifted_dtypes() {
     Graph graph("lift");
-    const Results lifted = definition_.lift(inputs(graph, "x", elements_));
+    const Results lifted = definition_.lift(add_inputs(graph, "x", elements_));
     require_count("lift", lifted.size());
     for (const Expr& state : as_exprs(graph, "lift", lifted, {})) dtypes_.push_back(state.dtype());
     for (std::size_t k = 0; k < count(); ++k)
@@ -93,12 +88,12 @@ class Tracer {
   void find_fold_dtypes() {
     for (std::size_t k = 0; k < count(); ++k) {
       const Scalar& start = definition_.start[k].literal();
-      dtypes_.push_back(definition_.strong[k] ? start.dtype() : weak_dtype(start, common_));
+      dtypes_.push_back(definition_.strong[k] ? start.dtype() : weak_dtype(start));
     }
     for (int round = 0; round < 3; ++round) {
       Graph graph("step");
-      const States states = inputs(graph, "s", dtypes_);
-      const Results results = definition_.step(states, inputs(graph, "x", elements_));
+      const States states = add_inputs(graph, "s", dtypes_);
+      const Results results = definition_.step(states, add_inputs(graph, "x", elements_));
       require_count("step", results.size());
       std::vector<DType> wider = dtypes_;
       const States next = as_exprs(graph, "step", results, dtypes_);
@@ -111,7 +106,7 @@ class Tracer {
 
   Graph step() const {
     Graph graph("step");
-    const States states = inputs(graph, "s", dtypes_), elements = inputs(graph, "x", elements_);
+    const States states = add_inputs(graph, "s", dtypes_), elements = add_inputs(graph, "x", elements_);
     States second = elements;
     if (definition_.lift) {
       second = as_exprs(graph, "lift", definition_.lift(elements), dtypes_);
@@ -130,14 +125,14 @@ class Tracer {
   }
   Graph finish() const {
     Graph graph("finish");
-    const Results results = definition_.finish(inputs(graph, "s", dtypes_));
+    const Results results = definition_.finish(add_inputs(graph, "s", dtypes_));
     WEFT_REQUIRE(!results.empty(), usage, definition_.name, ": finish gives no value");
     for (const Expr& value : as_exprs(graph, "finish", results, {})) graph.outputs.push_back(value.id());
     return graph;
   }
   Graph gradient() const {
     Graph graph("gradient");
-    const States states = inputs(graph, "s", dtypes_), elements = inputs(graph, "x", elements_), cotangents = inputs(graph, "g", dtypes_);
+    const States states = add_inputs(graph, "s", dtypes_), elements = add_inputs(graph, "x", elements_), cotangents = add_inputs(graph, "g", dtypes_);
     for (const std::vector<DType>* list : {&dtypes_, &elements_})
       for (const DType dtype : *list)
         WEFT_REQUIRE(is_floating(dtype), dtype, definition_.name, ": grad_fn needs floating states and elements, got ", dtype, "\n  leave it out: derivatives are derived");
@@ -159,7 +154,7 @@ class Tracer {
 
   const Accumulator::Definition& definition_;
   const std::vector<DType>& elements_;
-  DType common_ = f64;
+  std::optional<DType> common_;                                // of the elements
   std::vector<DType> dtypes_;                                  // of the states
 };
 
@@ -167,8 +162,7 @@ class Tracer {
 
 Accumulator::Accumulator(Definition definition) : shared_(std::make_shared<Shared>()) {
   const std::string& given = definition.name;
-  const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  WEFT_REQUIRE(!given.empty() && !std::isdigit(static_cast<unsigned char>(given[0])) && std::all_of(given.begin(), given.end(), is_word), usage,
+  WEFT_REQUIRE(is_identifier(given), usage,
                "Accumulator: expected a name of letters, digits and _ that does not start with a digit, got \"", given, "\"");
   WEFT_REQUIRE(!definition.start.empty(), usage, given, ": expected at least one state");
   WEFT_REQUIRE(definition.start.size() == definition.strong.size() && definition.step && definition.finish, usage, given, ": a function is missing");

@@ -145,15 +145,8 @@ namespace {
 
 std::string valued(const Extent& extent, Index value) { return extent.is_number() ? to_text(extent) : concat(extent, " = ", value); }
 
-// One reference start + step * loop against the extent it indexes.
-struct Reach {
-  Index first, last;
-  bool fits(Index extent) const { return std::min(first, last) >= 0 && std::max(first, last) < extent; }
-  std::string text() const { return first == last ? concat("index ", first, " is") : concat("indices ", first, " to ", last, " are"); }
-};
-Reach reach(const AxisRef& ref, Index count, const Bindings& bindings) {
-  const Index first = ref.start.evaluate(bindings);
-  return {first, ref.axis < 0 ? first : first + ref.step * (count - 1)};
+std::string text(const Reach& reach) {
+  return reach.first == reach.last ? concat("index ", reach.first, " is") : concat("indices ", reach.first, " to ", reach.last, " are");
 }
 
 void check_operand_at_call(const Graph& graph, NodeId id, int p, const Dims& sizes, const Bindings& bindings) {
@@ -163,8 +156,8 @@ void check_operand_at_call(const Graph& graph, NodeId id, int p, const Dims& siz
     const Index count = map[k].axis < 0 ? 1 : sizes[static_cast<std::size_t>(map[k].axis)];
     if (map[k].is_identity() || count == 0) continue;
     const Index extent = operand.domain[k].evaluate(bindings);
-    const Reach range = reach(map[k], count, bindings);
-    WEFT_REQUIRE(range.fits(extent), shape, range.text(), " outside axis ", k, " of ", name_of(graph, graph.operand(id, p)), ", which has extent ",
+    const Reach reach(map[k].start.evaluate(bindings), map[k].step, count);
+    WEFT_REQUIRE(reach.fits(extent), shape, text(reach), " outside axis ", k, " of ", name_of(graph, graph.operand(id, p)), ", which has extent ",
                  valued(operand.domain[k], extent), show(graph, id, p));
   }
 }
@@ -177,8 +170,8 @@ void check_update_at_call(const Graph& graph, NodeId id, const AxisMap& places, 
     if (extent.evaluate(bindings) == 0) return;
   for (std::size_t k = 0; k < places.size(); ++k) {
     const Index count = places[k].axis < 0 ? 1 : shape[static_cast<std::size_t>(places[k].axis)].evaluate(bindings);
-    const Reach range = reach(places[k], count, bindings);
-    WEFT_REQUIRE(range.fits(sizes[k]), shape, range.text(), " outside axis ", k, " of the updated array, which has extent ",
+    const Reach reach(places[k].start.evaluate(bindings), places[k].step, count);
+    WEFT_REQUIRE(reach.fits(sizes[k]), shape, text(reach), " outside axis ", k, " of the updated array, which has extent ",
                  valued(graph.node(id).domain[k], sizes[k]), show(graph, id));
   }
 }

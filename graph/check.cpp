@@ -117,8 +117,8 @@ void NodeCheck::check_reference(std::size_t p, std::size_t k, const Extent& exte
     return;
   }
   if (!loop.is_number() || !extent.is_number() || !ref.start.is_number() || loop.constant() == 0) return;
-  const Index last = start + ref.step * (loop.constant() - 1);
-  WEFT_REQUIRE(std::min(start, last) >= 0 && std::max(start, last) < extent.constant(), shape, what(), "indices ", start, " to ", last,
+  const Reach reach(start, ref.step, loop.constant());
+  WEFT_REQUIRE(reach.fits(extent.constant()), shape, what(), "indices ", reach.first, " to ", reach.last,
                " are outside axis ", k, " of ", name(p), ", which has extent ", extent, shown(static_cast<int>(p)));
 }
 
@@ -237,8 +237,8 @@ void NodeCheck::check_update() const {
     if (ref.axis >= 0) ++named[static_cast<std::size_t>(ref.axis)];
     const Extent count = ref.axis < 0 ? Extent(1) : window[static_cast<std::size_t>(ref.axis)];
     if (within || !ref.start.is_number() || !count.is_number() || !node_.domain[k].is_number() || count.is(0)) continue;
-    const Index first = ref.start.constant(), last = first + (ref.axis < 0 ? 0 : ref.step * (count.constant() - 1));
-    WEFT_REQUIRE(std::min(first, last) >= 0 && std::max(first, last) < node_.domain[k].constant(), shape, "update: indices ", first, " to ", last,
+    const Reach reach(ref.start.constant(), ref.step, count.constant());
+    WEFT_REQUIRE(reach.fits(node_.domain[k].constant()), shape, "update: indices ", reach.first, " to ", reach.last,
                  " are outside axis ", k, " of extent ", node_.domain[k]);
   }
   for (std::size_t axis = 0; axis < named.size(); ++axis)

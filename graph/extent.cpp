@@ -8,22 +8,25 @@
 
 #include <weft/error.h>
 
+#include "checked.h"
+#include "names.h"
+
 namespace weft {
+namespace {
+enum class Atom { symbol, quotient, product, common };
+}  // namespace
 
 // An atom is a symbol, or a quotient of an extent by a number, or a product of extents, or what two extents have in common;
 // `text` identifies it.
 struct Extent::Term {
   Index coefficient = 1;
   std::string text;
-  std::vector<Extent> parts;   // quotient: the numerator; product: the factors; common: both; symbol: empty
-  Index divisor = 0;           // > 0 for a quotient, -1 for common
+  Atom atom = Atom::symbol;
+  std::vector<Extent> parts = {};  // quotient: the numerator; product: the factors; common: both; symbol: empty
+  Index divisor = 1;               // of a quotient
 };
 
 namespace {
-bool is_identifier(std::string_view text) {
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0]))) return false;
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
 // A divisor of a product, even where it is too large.
 Index product_or_first(Index a, Index b) {
   Index product;
@@ -43,14 +46,14 @@ std::optional<ElementSymbol> element_symbol(const std::string& symbol) {
 
 Extent::Extent(const std::string& symbol) {
   WEFT_REQUIRE(is_identifier(symbol) || element_symbol(symbol), text, "extent: expected a number or a symbol name, got \"", symbol, "\"");
-  terms_ = std::make_shared<const Terms>(Terms{Term{1, symbol, {}, 0}});
+  terms_ = std::make_shared<const Terms>(Terms{Term{1, symbol}});
 }
 
 Extent Extent::from_terms(Terms terms, Index constant) {
   std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.text < b.text; });
   Terms merged;
   for (Term& term : terms) {
-    if (!merged.empty() && merged.back().text == term.text) merged.back().coefficient += term.coefficient;
+    if (!merged.empty() && merged.back().text == term.text) merged.back().coefficient = checked_sum(merged.back().coefficient, term.coefficient);
     else merged.push_back(std::move(term));
   }
   std::erase_if(merged, [](const Term& term) { return term.coefficient == 0; });
@@ -59,35 +62,29 @@ Extent Extent::from_terms(Terms terms, Index constant) {
   return result;
 }
 
-// Sizes beyond 64 bits are mistakes: nothing wraps.
-static Index checked_sum(Index a, Index b) {
-  Index sum = 0;
-  WEFT_REQUIRE(!__builtin_add_overflow(a, b, &sum), shape, "extent: ", a, " + ", b, " is beyond 64 bits");
-  return sum;
-}
-static Index checked_product(Index a, Index b) {
-  Index product = 0;
-  WEFT_REQUIRE(!__builtin_mul_overflow(a, b, &product), shape, "extent: ", a, " * ", b, " is beyond 64 bits");
-  return product;
-}
-
 Index Extent::evaluate(const Bindings& bindings) const {
   Index value = constant_;
   if (!terms_) return value;
   for (const Term& term : *terms_) {
     Index atom = 1;
-    if (term.divisor > 0) atom = floor_quotient(term.parts[0].evaluate(bindings), term.divisor);
-    else if (term.divisor < 0) {
-      const Index a = term.parts[0].evaluate(bindings), b = term.parts[1].evaluate(bindings);
-      WEFT_REQUIRE(a == b || a == 1 || b == 1, shape, "extents ", term.parts[0], " = ", a, " and ", term.parts[1], " = ", b,
-                   " must be equal, or one of them 1");
-      atom = a == 1 ? b : a;
-    }
-    else if (!term.parts.empty()) for (const Extent& part : term.parts) atom = checked_product(atom, part.evaluate(bindings));
-    else {
-      auto found = bindings.find(term.text);
-      WEFT_REQUIRE(found != bindings.end(), shape, "symbol ", term.text, " is not bound by any input");
-      atom = found->second;
+    switch (term.atom) {
+      case Atom::symbol: {
+        const auto found = bindings.find(term.text);
+        WEFT_REQUIRE(found != bindings.end(), shape, "symbol ", term.text, " is not bound by any input");
+        atom = found->second;
+        break;
+      }
+      case Atom::quotient: atom = floor_quotient(term.parts[0].evaluate(bindings), term.divisor); break;
+      case Atom::product:
+        for (const Extent& part : term.parts) atom = checked_product(atom, part.evaluate(bindings));
+        break;
+      case Atom::common: {
+        const Index a = term.parts[0].evaluate(bindings), b = term.parts[1].evaluate(bindings);
+        WEFT_REQUIRE(a == b || a == 1 || b == 1, shape, "extents ", term.parts[0], " = ", a, " and ", term.parts[1], " = ", b,
+                     " must be equal, or one of them 1");
+        atom = a == 1 ? b : a;
+        break;
+      }
     }
     value = checked_sum(value, checked_product(term.coefficient, atom));
   }
@@ -98,7 +95,7 @@ void Extent::collect_symbols(std::vector<std::string>& out) const {
   if (!terms_) return;
   for (const Term& term : *terms_) {
     for (const Extent& part : term.parts) part.collect_symbols(out);
-    if (term.parts.empty() && std::find(out.begin(), out.end(), term.text) == out.end()) out.push_back(term.text);
+    if (term.atom == Atom::symbol && std::find(out.begin(), out.end(), term.text) == out.end()) out.push_back(term.text);
   }
 }
 
@@ -111,15 +108,17 @@ Index Extent::divisor(const Bindings& multiples) const {
   if (!terms_) return all;
   for (const Term& term : *terms_) {
     Index atom = 1;
-    if (term.divisor > 0) {
-      const Index part = term.parts[0].divisor(multiples);
-      if (part % term.divisor == 0) atom = part / term.divisor;
-    } else if (term.divisor < 0) {
-      atom = std::gcd(term.parts[0].divisor(multiples), term.parts[1].divisor(multiples));
-    } else if (!term.parts.empty()) {
-      for (const Extent& part : term.parts) atom = product_or_first(atom, part.divisor(multiples));
-    } else if (auto found = multiples.find(term.text); found != multiples.end()) {
-      atom = std::abs(found->second);
+    switch (term.atom) {
+      case Atom::symbol:
+        if (const auto found = multiples.find(term.text); found != multiples.end()) atom = std::abs(found->second);
+        break;
+      case Atom::quotient:
+        if (const Index part = term.parts[0].divisor(multiples); part % term.divisor == 0) atom = part / term.divisor;
+        break;
+      case Atom::product:
+        for (const Extent& part : term.parts) atom = product_or_first(atom, part.divisor(multiples));
+        break;
+      case Atom::common: atom = std::gcd(term.parts[0].divisor(multiples), term.parts[1].divisor(multiples)); break;
     }
     all = std::gcd(all, product_or_first(atom, std::abs(term.coefficient)));
   }
@@ -139,13 +138,13 @@ Extent operator-(const Extent& a, const Extent& b) { return a + Extent(-1) * b; 
 Extent operator*(const Extent& a, const Extent& b) {
   if (!a.is_number() && !b.is_number()) {
     // 2*n times (m)*(k) is 2*((k)*(m)*(n)): numbers in front, the factors sorted.
-    Extent::Term product;
+    Extent::Term product{1, {}, Atom::product};
     for (const Extent& side : {a, b}) {
       const bool is_term = side.constant_ == 0 && side.terms_->size() == 1;
-      const Extent::Term term = is_term ? side.terms_->front() : Extent::Term{1, "", {side}, 0};
-      product.coefficient *= term.coefficient;
-      if (term.divisor == 0 && !term.parts.empty()) product.parts.insert(product.parts.end(), term.parts.begin(), term.parts.end());
-      else product.parts.push_back(Extent::from_terms({Extent::Term{1, term.text, term.parts, term.divisor}}, 0));
+      const Extent::Term term = is_term ? side.terms_->front() : Extent::Term{1, {}, Atom::product, {side}};
+      product.coefficient = checked_product(product.coefficient, term.coefficient);
+      if (term.atom == Atom::product) product.parts.insert(product.parts.end(), term.parts.begin(), term.parts.end());
+      else product.parts.push_back(Extent::from_terms({Extent::Term{1, term.text, term.atom, term.parts, term.divisor}}, 0));
     }
     std::sort(product.parts.begin(), product.parts.end(), [](const Extent& p, const Extent& q) { return to_text(p) < to_text(q); });
     for (const Extent& part : product.parts) product.text += (product.text.empty() ? "(" : "*(") + to_text(part) + ")";
@@ -170,7 +169,7 @@ Extent floor_div(const Extent& a, Index divisor) {
     return Extent::from_terms(std::move(terms), floor_quotient(a.constant_, divisor));
   }
   std::string text = "(" + to_text(a) + ")/" + std::to_string(divisor);
-  return Extent::from_terms({Extent::Term{1, std::move(text), {a}, divisor}}, 0);
+  return Extent::from_terms({Extent::Term{1, std::move(text), Atom::quotient, {a}, divisor}}, 0);
 }
 
 Extent common_extent(const Extent& a, const Extent& b) {
@@ -180,7 +179,7 @@ Extent common_extent(const Extent& a, const Extent& b) {
   const bool swap = to_text(b) < to_text(a);
   const Extent &first = swap ? b : a, &second = swap ? a : b;
   std::string text = "common(" + to_text(first) + "," + to_text(second) + ")";
-  return Extent::from_terms({Extent::Term{1, std::move(text), {first, second}, -1}}, 0);
+  return Extent::from_terms({Extent::Term{1, std::move(text), Atom::common, {first, second}}}, 0);
 }
 
 Extent replace(const Extent& extent, const std::map<std::string, Extent, std::less<>>& symbols) {
@@ -188,11 +187,18 @@ Extent replace(const Extent& extent, const std::map<std::string, Extent, std::le
   Extent result(extent.constant_);
   for (const Extent::Term& term : *extent.terms_) {
     Extent atom = 1;
-    if (term.divisor > 0) atom = floor_div(replace(term.parts[0], symbols), term.divisor);
-    else if (term.divisor < 0) atom = common_extent(replace(term.parts[0], symbols), replace(term.parts[1], symbols));
-    else if (!term.parts.empty()) for (const Extent& part : term.parts) atom = atom * replace(part, symbols);
-    else if (const auto found = symbols.find(term.text); found != symbols.end()) atom = found->second;
-    else atom = Extent(term.text);
+    switch (term.atom) {
+      case Atom::symbol: {
+        const auto found = symbols.find(term.text);
+        atom = found != symbols.end() ? found->second : Extent(term.text);
+        break;
+      }
+      case Atom::quotient: atom = floor_div(replace(term.parts[0], symbols), term.divisor); break;
+      case Atom::product:
+        for (const Extent& part : term.parts) atom = atom * replace(part, symbols);
+        break;
+      case Atom::common: atom = common_extent(replace(term.parts[0], symbols), replace(term.parts[1], symbols)); break;
+    }
     result = result + Extent(term.coefficient) * atom;
   }
   return result;
@@ -213,7 +219,7 @@ std::string to_text(const Extent& extent) {
     else if (!text.empty()) text += "+";
     const bool scaled = std::abs(term.coefficient) != 1;
     if (scaled) text += std::to_string(std::abs(term.coefficient)) + "*";
-    text += scaled && !term.parts.empty() ? "(" + term.text + ")" : term.text;   // 3*((n)/2) is not (3*n)/2
+    text += scaled && term.atom != Atom::symbol ? "(" + term.text + ")" : term.text;   // 3*((n)/2) is not (3*n)/2
   }
   if (extent.constant_ > 0) text += "+" + std::to_string(extent.constant_);
   if (extent.constant_ < 0) text += std::to_string(extent.constant_);
@@ -226,10 +232,6 @@ std::string to_text(const Shape& shape) {
   std::string text = "[";
   for (std::size_t k = 0; k < shape.size(); ++k) text += (k ? ", " : "") + to_text(shape[k]);
   return text + "]";
-}
-
-bool is_static(const Shape& shape) {
-  return std::all_of(shape.begin(), shape.end(), [](const Extent& e) { return e.is_number(); });
 }
 
 Dims evaluate(const Shape& shape, const Bindings& bindings) {

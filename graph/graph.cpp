@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "maps.h"
+#include "names.h"
 #include "text/print.h"
 #include "storage.h"
 
@@ -16,13 +17,6 @@ AxisMap identity_map(int rank) {
   for (int k = 0; k < rank; ++k) map[static_cast<std::size_t>(k)].axis = k;
   return map;
 }
-
-namespace {
-bool is_identifier(const std::string& text) {
-  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
-}  // namespace
 
 Graph::Graph(std::string graph_name) : name(std::move(graph_name)), storage_(std::make_unique<Storage>()) {}
 Graph::~Graph() = default;

@@ -5,6 +5,8 @@
 
 #include <weft/settle.h>
 
+#include "scalar_graphs.h"
+
 namespace weft {
 namespace {
 

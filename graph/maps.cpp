@@ -1,5 +1,9 @@
 #include "maps.h"
 
+#include <limits>
+
+#include "checked.h"
+
 namespace weft {
 
 AxisMap compose(const AxisMap& inner, const AxisMap& outer) {
@@ -11,11 +15,17 @@ AxisMap compose(const AxisMap& inner, const AxisMap& outer) {
       continue;
     }
     const AxisRef& through = outer[static_cast<std::size_t>(ref.axis)];
-    AxisRef composed{through.axis, ref.start + Extent(ref.step) * through.start, through.axis < 0 ? 1 : ref.step * through.step};
+    AxisRef composed{through.axis, ref.start + Extent(ref.step) * through.start, through.axis < 0 ? 1 : checked_product(ref.step, through.step)};
     composed.part = composed.is_direct() && !(ref.is_identity() && through.is_identity());
     result.push_back(std::move(composed));
   }
   return result;
+}
+
+Reach::Reach(Index start, Index step, Index count) : first(start) {
+  Index distance = 0;
+  const bool wraps = __builtin_mul_overflow(step, count - 1, &distance) || __builtin_add_overflow(start, distance, &last);
+  if (wraps) last = step > 0 ? std::numeric_limits<Index>::max() : std::numeric_limits<Index>::min();
 }
 
 bool is_forward(const AxisRef& ref, const Extent& extent, const Extent& loop) { return ref.is_direct() && extent == loop; }

@@ -3,6 +3,7 @@
 // A value inside a loop nest is an Operand: a node and the map from its axes to the axes of the loops around it.
 // Pure functions; thread-safe.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include <weft/graph.h>
@@ -10,8 +11,15 @@
 namespace weft {
 
 // inner: node axes over middle axes; outer: middle axes over loop axes. The node's axes over the loop axes.
-// What was not the whole axis on the way is marked as a part: two reversals can read the first part of an axis or all of it.
+// Error(shape) where a step is beyond 64 bits. What was not the whole axis on the way is marked as a part: two reversals can read the first part of an axis or all of it.
 AxisMap compose(const AxisMap& inner, const AxisMap& outer);
+
+// The indices of start + step * (0 .. count-1), count > 0. One beyond 64 bits counts as the last there is, which no axis has.
+struct Reach {
+  Index first = 0, last = 0;
+  Reach(Index start, Index step, Index count);
+  bool fits(Index extent) const { return std::min(first, last) >= 0 && std::max(first, last) < extent; }
+};
 
 // Whether a reference takes all of an axis of this extent, in the order of the loop or from the last element.
 bool is_forward(const AxisRef& ref, const Extent& extent, const Extent& loop);

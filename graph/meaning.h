@@ -1,7 +1,7 @@
 // The meaning column of ops.def on numbers: Number<T> gives the names used there their value in the C++ type T.
 //
 // T is float (also for f16 and bf16: one rounding, at the end of the op), double, an integer or bool. Laws that C++ does
-// not give for free, each tested in tests/graph/op_test.cpp (source: NUMERICS and the Array API special cases):
+// not give for free, each tested in tests/graph/op_test.cpp (source: the Array API's special cases):
 //   integers wrap; x // 0 = 0, x % 0 = 0, lowest // -1 = lowest, lowest % -1 = 0; // and % follow the divisor's sign
 //   a shift by the width or more, or by a negative amount, gives 0 (arithmetic right shift: the sign)
 //   integer power by squaring; a negative exponent gives 0, or +-1 for base +-1; 0^0 = 1
@@ -25,7 +25,6 @@
 namespace weft::number {
 
 template <class T> inline constexpr bool is_half = std::is_same_v<T, Eigen::half> || std::is_same_v<T, Eigen::bfloat16>;
-template <class T> inline constexpr bool is_real = std::is_floating_point_v<T> || is_half<T>;
 // What a dtype's numbers are computed in.
 template <class T> using Compute = std::conditional_t<is_half<T>, float, T>;
 

@@ -6,6 +6,8 @@
 #include <weft/error.h>
 #include <weft/extent.h>
 
+#include "names.h"
+
 namespace weft {
 namespace {
 
@@ -59,7 +61,7 @@ class ExtentParser {
       return value;
     }
     std::size_t end = at_;
-    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_')) ++end;
+    while (end < text_.size() && is_word_character(text_[end])) ++end;
     std::string word(text_.substr(at_, end - at_));
     WEFT_REQUIRE(!word.empty(), text, "extent: expected a number or a name in \"", text_, "\"");
     at_ = end;

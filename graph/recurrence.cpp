@@ -5,33 +5,13 @@
 namespace weft {
 
 bool same(const Recurrence& a, const Recurrence& b) {
+  if (a.gradient.has_value() != b.gradient.has_value() || (a.gradient && !same(*a.gradient, *b.gradient))) return false;
   return a.start == b.start && same(a.step, b.step) && same(a.finish, b.finish);
 }
 
 bool operator==(const Recurring& a, const Recurring& b) {
   if (a.output != b.output || a.axes != b.axes || a.backwards != b.backwards) return false;
   return a.recurrence == b.recurrence || (a.recurrence && b.recurrence && same(*a.recurrence, *b.recurrence));
-}
-
-// ---- numbers
-
-ScalarGraph::ScalarGraph(const Graph& graph, OpLoops loops) : graph_(graph), loops_(loops), values_(graph.size()), results_(graph.outputs.size()) {
-  for (std::size_t k = 0; k < graph.size(); ++k)
-    if (const auto* scalar = std::get_if<Scalar>(&graph.node(id_of(k)).payload)) values_[k] = *scalar;
-}
-
-const std::vector<Scalar>& ScalarGraph::operator()(const std::vector<Scalar>& inputs) {
-  for (std::size_t k = 0; k < inputs.size(); ++k) values_[graph_.inputs[k].value] = inputs[k];
-  std::vector<Scalar> operands;
-  for (std::size_t k = 0; k < graph_.size(); ++k) {
-    const Node& node = graph_.node(id_of(k));
-    if (node.kind != Kind::apply) continue;
-    operands.clear();
-    for (int p = 0; p < graph_.arity(id_of(k)); ++p) operands.push_back(values_[graph_.operand(id_of(k), p).value]);
-    values_[k] = evaluate(node.op, operands, node.dtype, loops_);
-  }
-  for (std::size_t k = 0; k < results_.size(); ++k) results_[k] = values_[graph_.outputs[k].value];
-  return results_;
 }
 
 // ---- the scans with a name

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "payload.h"
 #include "text/print.h"
 
 namespace weft {
@@ -18,21 +19,9 @@ bool equal_arrays(const Array& a, const Array& b) {
   return true;
 }
 
-bool equal_payloads(const Node& a, const Node& b) {
-  if (a.payload.index() != b.payload.index()) return false;
-  if (const auto* name = std::get_if<std::string>(&a.payload)) return *name == b.name();
-  if (const auto* scalar = std::get_if<Scalar>(&a.payload)) return *scalar == std::get<Scalar>(b.payload);
-  if (const auto* array = std::get_if<Array>(&a.payload)) return equal_arrays(*array, std::get<Array>(b.payload));
-  if (const auto* extent = std::get_if<Extent>(&a.payload)) return *extent == std::get<Extent>(b.payload);
-  if (const auto* recurring = std::get_if<Recurring>(&a.payload)) return *recurring == std::get<Recurring>(b.payload);
-  if (const auto* fit = std::get_if<Fit>(&a.payload)) return *fit == std::get<Fit>(b.payload);
-  if (const auto* map = std::get_if<AxisMap>(&a.payload)) return *map == std::get<AxisMap>(b.payload);
-  return true;
-}
-
 bool equal_nodes(const Node& a, const Node& b) {
   return a.kind == b.kind && (a.kind != Kind::apply || a.op == b.op) && a.dtype == b.dtype && a.domain == b.domain && a.kept == b.kept &&
-         a.mode == b.mode && a.accumulator == b.accumulator && a.order == b.order && equal_payloads(a, b);
+         a.mode == b.mode && a.accumulator == b.accumulator && a.order == b.order && same_payload(a.payload, b.payload);
 }
 
 // Inputs by position, then everything that has a line, in id order.
@@ -44,7 +33,15 @@ std::vector<NodeId> in_text_order(const Graph& graph) {
   return order;
 }
 
+struct SamePayload {
+  template <class T> bool operator()(const T& a, const T& b) const { return a == b; }
+  bool operator()(const Array& a, const Array& b) const { return equal_arrays(a, b); }
+  template <class A, class B> bool operator()(const A&, const B&) const { return false; }
+};
+
 }  // namespace
+
+bool same_payload(const Payload& a, const Payload& b) { return std::visit(SamePayload(), a, b); }
 
 bool same(const Graph& a, const Graph& b) {
   const std::vector<NodeId> left = in_text_order(a), right = in_text_order(b);

@@ -2,6 +2,7 @@
 
 #include "maps.h"
 #include "needed.h"
+#include "node_parts.h"
 
 namespace weft {
 
@@ -65,6 +66,25 @@ std::vector<Operand> everywhere(Graph& graph, const Graph& scalars, const std::v
   std::vector<Operand> outputs;
   for (NodeId id : scalars.outputs) outputs.push_back(values[id.value]);
   return outputs;
+}
+
+ScalarGraph::ScalarGraph(const Graph& graph, OpLoops loops) : graph_(graph), loops_(loops), values_(graph.size()), results_(graph.outputs.size()) {
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    if (const Scalar* scalar = scalar_of(graph.node(id_of(k)))) values_[k] = *scalar;
+}
+
+const std::vector<Scalar>& ScalarGraph::operator()(const std::vector<Scalar>& inputs) {
+  for (std::size_t k = 0; k < inputs.size(); ++k) values_[graph_.inputs[k].value] = inputs[k];
+  std::vector<Scalar> operands;
+  for (std::size_t k = 0; k < graph_.size(); ++k) {
+    const Node& node = graph_.node(id_of(k));
+    if (node.kind != Kind::apply) continue;
+    operands.clear();
+    for (int p = 0; p < graph_.arity(id_of(k)); ++p) operands.push_back(values_[graph_.operand(id_of(k), p).value]);
+    values_[k] = evaluate(node.op, operands, node.dtype, loops_);
+  }
+  for (std::size_t k = 0; k < results_.size(); ++k) results_[k] = values_[graph_.outputs[k].value];
+  return results_;
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Graphs of scalars, as the steps of recurrences are: put into others, without what nothing needs.
+// Graphs of scalars, as the steps of recurrences are: put into others, without what nothing needs, and run.
 #pragma once
 #include <vector>
 
@@ -13,5 +13,18 @@ std::vector<Expr> inlined(Graph& to, const Graph& from, const std::vector<Expr>&
 Graph pruned(const Graph& graph, std::size_t fixed, std::vector<bool>& used);
 // A graph of scalars at every point of `domain`.
 std::vector<Operand> everywhere(Graph& graph, const Graph& scalars, const std::vector<Operand>& inputs, const Shape& domain);
+
+// Runs a graph of scalars on numbers.
+class ScalarGraph {
+ public:
+  explicit ScalarGraph(const Graph& graph, OpLoops loops = op_loop);   // keep the graph alive
+  // inputs in declaration order; the result is valid until the next call
+  const std::vector<Scalar>& operator()(const std::vector<Scalar>& inputs);
+
+ private:
+  const Graph& graph_;
+  OpLoops loops_;
+  std::vector<Scalar> values_, results_;
+};
 
 }  // namespace weft

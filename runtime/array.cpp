@@ -156,10 +156,9 @@ View View::slice(int axis, Index start, Index extent, Index step) const {
   WEFT_REQUIRE(extent >= 0, shape, "slice: the extent must not be negative, got ", extent);
   const Index dim = shape_[axis];
   // Bounds without computing start + (extent - 1) * step, which may overflow.
-  const Index room = step > 0 ? dim - 1 - start : start;
   const Index distance = step > 0 ? step : (step == INT64_MIN ? INT64_MAX : -step);
-  const bool fits = extent == 0 ? start >= 0 && start <= dim
-                                : start >= 0 && start < dim && (extent - 1) <= room / distance;
+  const auto stays = [&] { return extent - 1 <= (step > 0 ? dim - 1 - start : start) / distance; };
+  const bool fits = start >= 0 && (extent == 0 ? start <= dim : start < dim && stays());
   WEFT_REQUIRE(fits, shape, "slice: ", extent, " indices from ", start, " in steps of ", step, " leave axis ", axis,
                " of shape ", weft::to_text(shape_));
   View result = *this;

@@ -63,18 +63,15 @@ const char* to_text(DType dtype) {
   return dtype == DType::bool_ ? "bool" : rows[static_cast<int>(dtype)].name;
 }
 
-DType parse_dtype(std::string_view text) {
-  std::string names;
-  for (const Row& row : rows) {
+std::optional<DType> find_dtype(std::string_view text) {
+  for (const Row& row : rows)
     if (text == to_text(row.dtype)) return row.dtype;
-    names += concat(names.empty() ? "" : " ", to_text(row.dtype));
-  }
-  fail(ErrorKind::text, concat("unknown dtype '", text, "', expected one of: ", names));
+  return std::nullopt;
 }
 
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << to_text(dtype); }
 
-DType promote(DType a, DType b) {
+std::optional<DType> common_dtype(DType a, DType b) {
   if (a == b || is_boolean(b)) return a;
   if (is_boolean(a)) return b;
   if (is_floating(a) != is_floating(b)) return is_floating(a) ? a : b;
@@ -86,9 +83,14 @@ DType promote(DType a, DType b) {
   const DType with_sign = is_signed_integer(a) ? a : b;
   const DType without = is_signed_integer(a) ? b : a;
   if (size_of(with_sign) > size_of(without)) return with_sign;
-  WEFT_REQUIRE(without != DType::u64, dtype, "no integer type holds both ", to_text(a), " and ", to_text(b),
-               "\n  cast one of them");
+  if (without == DType::u64) return std::nullopt;
   return signed_of_size(2 * size_of(without));
+}
+
+DType promote(DType a, DType b) {
+  const auto common = common_dtype(a, b);
+  WEFT_REQUIRE(common, dtype, "no integer type holds both ", to_text(a), " and ", to_text(b), "\n  cast one of them");
+  return *common;
 }
 
 Scalar Scalar::from_real(DType dtype, double value) {
@@ -174,7 +176,7 @@ std::string shortest_half(const Scalar& value) {
     const auto end = std::to_chars(buffer, std::end(buffer), value.real(), std::chars_format::general, digits).ptr;
     double parsed = 0;
     std::from_chars(buffer, end, parsed);
-    if (digits == 17 || Scalar::of(value.dtype(), parsed) == value) return std::string(buffer, end);
+    if (digits == 17 || Scalar::of(value.dtype(), parsed) == value) return std::string(buffer, std::to_chars(buffer, std::end(buffer), parsed).ptr);
   }
 }
 

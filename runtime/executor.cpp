@@ -18,6 +18,7 @@ std::byte* scratch_of_thread(Index bytes) {
   thread_local Scratch scratch;
   if (bytes > scratch.bytes) {
     scratch.memory.reset();
+    scratch.bytes = 0;                                       // if there is no memory
     scratch.memory = allocate(static_cast<std::size_t>(bytes));
     scratch.bytes = bytes;
   }
@@ -64,6 +65,7 @@ void ThreadExecutor::run(const Stage& stage, void* const* slots, const Index* si
   Sharing sharing = sharing_of(units, work_of_unit(stage, sizes), threads_, costs_, stage.slice_work);
   if (sharing.threads == 1) return run_slice(stage, slots, sizes, 0, units);
   sharing.multiple = stage.together;
+  if (needs_scratch(stage, sizes)) scratch_of_thread(value_of(stage.scratch, sizes, 0));   // throws here: amid slices it must not
   std::call_once(started_, [&] { pool_ = shared_pool(threads_); });
   pool_->run(units, sharing, [&](Index begin, Index end) { run_slice(stage, slots, sizes, begin, end); });
 }

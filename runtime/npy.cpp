@@ -98,11 +98,11 @@ void write_npy(const std::string& path, const View& array) {
                               fortran ? "True" : "False", ", 'shape': (", shape, "), }");
   header.resize((magic.size() + 4 + header.size()) / 64 * 64 + 64 - magic.size() - 4, ' ');  // elements start at a multiple of 64
   header.back() = '\n';
-  std::ofstream file(path, std::ios::binary);
-  WEFT_REQUIRE(file, usage, "cannot write ", path);
   WEFT_REQUIRE(header.size() < 65536, unsupported, path, ": rank ", array.rank(), " does not fit the header");
-  file << magic << '\1' << '\0' << char(header.size() & 255) << char(header.size() >> 8) << header;
   const Array dense = array.copy(fortran ? Order::f : Order::c);
+  std::ofstream file(path, std::ios::binary);                // from here on what the file held is gone
+  WEFT_REQUIRE(file, usage, "cannot write ", path);
+  file << magic << '\1' << '\0' << char(header.size() & 255) << char(header.size() >> 8) << header;
   file.write(static_cast<const char*>(dense.View::data()), static_cast<std::streamsize>(dense.size()) * static_cast<std::streamsize>(size_of(dense.dtype())));
   file.flush();
   WEFT_REQUIRE(file, usage, "cannot write all of ", path);

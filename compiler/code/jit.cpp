@@ -82,26 +82,31 @@ LLJIT& session() {
 // A library of its own, so that its symbols are nobody else's; what it calls is in the main one.
 class LinkedCode final : public MachineCode {
  public:
-  LinkedCode(std::vector<Bytes> objects, bool is_from_cache) : MachineCode(is_from_cache), library_(make_library()) {
+  LinkedCode(std::vector<Bytes> objects, bool is_from_cache) : MachineCode(is_from_cache) {
     for (Bytes& object : objects) {
       auto buffer = std::make_unique<SmallVectorMemoryBuffer>(std::move(object), "weft", /*RequiresNullTerminator=*/false);
-      check(session().addObjectFile(library_, std::move(buffer)), "cannot link compiled code");
+      check(session().addObjectFile(library_.get(), std::move(buffer)), "cannot link compiled code");
     }
   }
-  ~LinkedCode() override { consumeError(session().getExecutionSession().removeJITDylib(library_)); }
   void* address(const std::string& symbol) const override {
-    return take(session().lookup(library_, symbol), "compiled code lacks a function").toPtr<void*>();
+    return take(session().lookup(library_.get(), symbol), "compiled code lacks a function").toPtr<void*>();
   }
 
  private:
-  static JITDylib& make_library() {
-    static std::atomic<unsigned> count{0};
-    JITDylib& library = session().getExecutionSession().createBareJITDylib("weft_" + std::to_string(count++));
-    library.addToLinkOrder(session().getMainJITDylib());
-    return library;
-  }
+  class Library {
+   public:
+    Library() : library_(session().getExecutionSession().createBareJITDylib("weft_" + std::to_string(count_++))) {
+      library_.addToLinkOrder(session().getMainJITDylib());
+    }
+    Library(const Library&) = delete;
+    ~Library() { consumeError(session().getExecutionSession().removeJITDylib(library_)); }
+    JITDylib& get() const { return library_; }
 
-  JITDylib& library_;
+   private:
+    static inline std::atomic<unsigned> count_{0};
+    JITDylib& library_;
+  };
+  Library library_;
 };
 
 std::vector<Bytes> generate_parts(OwnedModule owned) {

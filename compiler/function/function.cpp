@@ -52,7 +52,8 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   }
   const auto known = [&]() -> std::shared_ptr<const Variant> {
     const std::scoped_lock lock(mutex);
-    auto found = variants[key].find(bindings);
+    const auto of_key = variants.find(key);
+    auto found = of_key == variants.end() ? nullptr : of_key->second.find(bindings);
     return found ? latest = std::move(found) : nullptr;
   };
   if (auto found = known()) return found;
@@ -60,7 +61,8 @@ std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bind
   if (auto found = known()) return found;                          // another thread compiled it
   const Variants others = [&] {
     const std::scoped_lock lock(mutex);
-    return variants[key];
+    const auto of_key = variants.find(key);
+    return of_key == variants.end() ? Variants() : of_key->second;
   }();
   Hints hints;
   hints.bindings = bindings;
@@ -115,26 +117,41 @@ std::shared_ptr<Function::State> make_state(Graph graph, const Options& options,
 
 }  // namespace
 
-std::shared_ptr<Function::State> Function::State::settled_for(const Bindings& bindings) const {
-  const std::scoped_lock lock(mutex);
+Function::State::Settling Function::State::settling_for(const Bindings& bindings) const {
   const std::string fits = decided_by_calls ? fit_key(graph, bindings) : "";
   const auto key_of = [&](const Bindings& extents) {
     std::string key = fits;
     for (const auto& [symbol, value] : extents) key += concat(' ', symbol, '=', value);
     return key;
   };
+  const auto is_for = [&](const Bindings& extents) { return !extents.empty() && std::includes(bindings.begin(), bindings.end(), extents.begin(), extents.end()); };
   Bindings of_call = thin_extents ? thin_extents->in(bindings) : Bindings();
   const bool is_compiled = decided_by_calls ? settled.contains(fits) : !variants.empty();
   if (of_call.empty() && !is_compiled)          // a short call runs what was compiled for a long one
     for (const auto& [key, state] : settled)
-      if (!state->thin.empty() && key == key_of(state->thin) && std::includes(bindings.begin(), bindings.end(), state->thin.begin(), state->thin.end())) return latest_settled = state;
+      if (is_for(state->thin) && key == key_of(state->thin)) return {true, state, {}, {}};
   if (!of_call.empty() && settled.size() >= most_settled && !settled.contains(key_of(of_call))) of_call.clear();
-  if (!decided_by_calls && of_call.empty()) return latest_settled = nullptr;       // most calls: nothing to look for in the graph
-  const std::string key = key_of(of_call);
-  if (const auto found = settled.find(key); found != settled.end()) return latest_settled = found->second;
-  auto state = make_state(settle(graph, bindings, of_call), options, machine, executor);
-  state->thin = std::move(of_call);
-  return latest_settled = settled[key] = std::move(state);
+  if (!decided_by_calls && of_call.empty()) return {true, nullptr, {}, {}};        // most calls: nothing to look for in the graph
+  std::string key = key_of(of_call);
+  if (const auto found = settled.find(key); found != settled.end()) return {true, found->second, {}, {}};
+  return {false, nullptr, std::move(key), std::move(of_call)};
+}
+
+std::shared_ptr<Function::State> Function::State::settled_for(const Bindings& bindings) const {
+  const auto look = [&] {
+    const std::scoped_lock lock(mutex);
+    Settling found = settling_for(bindings);
+    if (found.is_known) latest_settled = found.state;
+    return found;
+  };
+  if (const Settling found = look(); found.is_known) return found.state;
+  const std::scoped_lock alone(compiling);
+  Settling wanted = look();
+  if (wanted.is_known) return wanted.state;                        // another thread settled it
+  auto state = make_state(settle(graph, bindings, wanted.thin), options, machine, executor);
+  state->thin = std::move(wanted.thin);
+  const std::scoped_lock lock(mutex);
+  return latest_settled = settled[wanted.key] = std::move(state);
 }
 
 std::vector<Array> Function::State::make_outputs(const Bindings& bindings) {

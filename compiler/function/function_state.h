@@ -45,6 +45,13 @@ struct Function::State {
   mutable std::map<std::string, std::shared_ptr<State>> settled;
   mutable std::shared_ptr<State> latest_settled;                   // null: the last call used the graph itself
   std::shared_ptr<State> settled_for(const Bindings& bindings) const;   // null: use the graph itself
+  struct Settling {
+    bool is_known = false;                                         // `state` is what to use; otherwise one is to be made for `thin`, and kept under `key`
+    std::shared_ptr<State> state;
+    std::string key;
+    Bindings thin;
+  };
+  Settling settling_for(const Bindings& bindings) const;           // the caller holds the mutex
 
   // Of results in the shape in which they are written.
   std::shared_ptr<const Variant> variant_for(const Bindings& bindings, const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;

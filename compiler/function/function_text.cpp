@@ -5,6 +5,7 @@
 
 #include "function_state.h"
 #include "report.h"
+#include "schedule/machine.h"
 
 namespace weft {
 
@@ -40,11 +41,12 @@ std::shared_ptr<const Variant> Function::State::shown() const {
     if (latest) return latest;
   }
   const Bindings bindings = shown_bindings(graph);
+  alignas(line_bytes) static std::byte nowhere[line_bytes];          // never read: only dtypes, shapes, strides and alignment count
   auto contiguous = [&](const std::vector<NodeId>& ids) {
     std::vector<Array> arrays;
     for (NodeId id : ids) {
       const Node& node = graph.node(id);
-      arrays.push_back(Array::empty(node.dtype, evaluate(node.shape(), bindings), node.order));
+      arrays.push_back(Array::borrow(View(nowhere, node.dtype, evaluate(node.shape(), bindings), node.order)));
     }
     return arrays;
   };
@@ -61,11 +63,11 @@ std::string Function::program() const {
 }
 std::string Function::llvm() const {
   const auto state = shown_state(state_);
-  return llvm_text(state->graph, *state->shown());
+  return llvm_text(*state->shown());
 }
 std::string Function::assembly() const {
   const auto state = shown_state(state_);
-  return assembly_text(state->graph, *state->shown());
+  return assembly_text(*state->shown());
 }
 
 double Function::State::compile_seconds() const {

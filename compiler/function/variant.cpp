@@ -132,7 +132,7 @@ std::string program_text(const Graph& graph, const std::vector<Program>& program
   return text;
 }
 
-std::string llvm_text(const Graph&, const Variant& variant) {
+std::string llvm_text(const Variant& variant) {
   OwnedModule code = code_of(variant);
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -140,7 +140,7 @@ std::string llvm_text(const Graph&, const Variant& variant) {
   return text;
 }
 
-std::string assembly_text(const Graph&, const Variant& variant) {
+std::string assembly_text(const Variant& variant) {
   return assembly_of(code_of(variant));
 }
 

@@ -9,7 +9,6 @@
 #include <weft/text.h>
 #include <weft/verify.h>
 
-
 namespace weft {
 namespace {
 
@@ -34,7 +33,7 @@ bool is_unnumbered(const Graph& graph) { return !is_numbered(graph); }
 constexpr GraphPass passes[] = {
     {"drop_dead", drop_dead, "keep what the outputs need, numbered from the outputs", is_unnumbered},
     {"fold_constants", fold_constants, "ops over constants become constants", has_constants_to_fold},
-    {"simplify", simplify_stable, "rewrite rules: exact ones, and the stable forms of NUMERICS"},
+    {"simplify", simplify_stable, "rewrite rules: exact ones, and stable forms"},
     {"widen_halves", widen_halves, "f16 and bf16 are computed in f32 and rounded where they are stored", has<is_half_value>},
     {"lift_reshapes", lift_reshapes, "what is computed of inputs and reshaped is computed of reshaped inputs", has<is_reshape>},
     {"sink_reshapes", sink_reshapes, "what is done to reshaped values is done where they are made, and reshaped", has<is_reshape>},

@@ -21,7 +21,7 @@ std::span<const GraphPass> graph_passes();
 Graph run_graph_passes(Graph graph, const Options& options);
 
 // Ops and folds of f16 and bf16 become ops and folds in f32. Rounded is what is stored: outputs, what updates, reshapes and recurrences read, and what a
-// cast to a half asks for, wherever it stands. So results do not depend on which loops share what (source: NUMERICS, Types).
+// cast to a half asks for, wherever it stands. So results do not depend on which loops share what.
 Graph widen_halves(const Graph& graph);         // widen_halves.cpp
 // A reshape of what ops make of inputs is these ops on reshaped inputs: no array is between them and what reads it in its new shape.
 Graph lift_reshapes(const Graph& graph);        // lift_reshapes.cpp

@@ -1,6 +1,6 @@
 // How each nest computes its values: the tree of loops with loads, folds, rows and stores. One Program per nest.
 //
-// Five forms: Loop, Load, Compute, Accumulate, Store; recurrences read and write their states, and Others reads and writes whole rows.
+// Forms of items: Loop, Load, Compute, Accumulate, Store; recurrences read and write their states, and Others reads and writes whole rows.
 // Values are numbered and assigned once. A value made in a loop marked `lanes` is a vector; a value from an outer loop is a scalar, spread where a vector is needed. Every load stands
 // in the outermost loop that knows its index, so an operand of lesser rank is loaded once per iteration of its own loop.
 #pragma once

@@ -10,8 +10,6 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t max_axes = 48;
-
 // Whether loops over these axes can nest in this order: no recurrence of the nest wants another one.
 bool nests_in(const Draft& draft, const std::vector<int>& order) {
   const auto place_of = [&](int axis) { return std::find(order.begin(), order.end(), axis); };

@@ -10,6 +10,8 @@
 
 namespace weft {
 
+inline constexpr std::size_t max_axes = 48;             // of a nest: `roots` has a bit for each
+
 struct Draft {
   Nest nest;
   std::uint64_t roots = 0;                             // bit a: axis a can be the root
@@ -27,7 +29,7 @@ class Drafts {
  public:
   Drafts(const Graph& graph, const Hints& hints);
 
-  int add();                                           // an empty one, which any node fits
+  int add();                                           // an empty one, which any node of at most max_axes loops fits
   // The node joins if its axes can be bound to axes of the nest such that values made there are read at the index they are made at, or
   // from rows of bearable size, a root is left, and no one loses a better root by it.
   bool join(NodeId id, int draft);

@@ -9,6 +9,8 @@
 #include <queue>
 #include <set>
 
+#include <weft/text.h>
+
 #include "conditions.h"
 #include "drafts.h"
 
@@ -23,6 +25,7 @@ class Grouper {
   std::vector<Nest> run() {
     for (std::size_t index = 0; index < graph_.size(); ++index)
       if (is_scheduled(graph_.node(id_of(index))) && !asks_[index]) {
+        check_axes(id_of(index));
         if ((known_[index] = is_known_before(id_of(index)))) place_before_all(id_of(index));
         else if (!(waiting_[index] = waits(id_of(index)))) place_with_operands(id_of(index));
       }
@@ -57,6 +60,13 @@ class Grouper {
       at.earliest = std::max(at.earliest, position_of(made) + (needs_no_array(id, k) ? 0 : 1));
     }
     return at;
+  }
+
+  void check_axes(NodeId id) const {
+    const Shape& domain = graph_.node(id).domain;
+    const auto loops = static_cast<std::size_t>(std::count_if(domain.begin(), domain.end(), [](const Extent& extent) { return !extent.is(1); }));
+    WEFT_REQUIRE(loops <= max_axes, unsupported, name_of(graph_, id), " runs over ", loops, " axes, and loops nest at most ", max_axes, " deep\n  ", line_of(graph_, id),
+                 "\n  reshape axes that stay together into one");
   }
 
   // Into one of the nests at positions below `limit`, or a fresh one.

@@ -16,8 +16,7 @@ class RootPreference {
   void add(NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, AxisUses& uses) const;
 
   // Whether a node and the nodes of a nest should part, though they fit together.
-  //   alone, among, own    the node by itself: its uses, its roots, and how many axes it runs over
-  //   nest, roots          the nest without it;      joined, left: the nest with it
+  //   alone   the node by itself      nest   the nest without it      joined   the nest with it
   // The roots that are left may make the vector axis the root, one of few elements in the same lines, or one over which large results are folded, where one
   // side by itself had a better one. If one side runs
   // over more axes, what the other makes for it is small beside its work: they part. Otherwise both read the same arrays,

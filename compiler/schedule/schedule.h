@@ -7,8 +7,8 @@
 //   S2 it sits under loops covering its domain
 //   S3 producers come first, or are stored by an earlier nest
 //   S4 only the root is split over threads   S5 lanes only innermost
-//   S7 a loop over an axis that carries a recurrence is serial, and its axes nest in visiting order; it runs backwards if that does
 //   S6 a node folding over the root axis is a merge: its value exists after the nest
+//   S7 a loop over an axis that carries a recurrence is serial, and its axes nest in visiting order; it runs backwards if that does
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -144,7 +144,7 @@ struct Schedule {
   std::vector<bool> turned;                            // as the hints say
 };
 
-// Leaves no work to be scheduled apart from kinds apply, update and recurrence.
+// Other kinds are no work: arguments, numbers, and other names for memory.
 inline bool is_scheduled(const Node& node) { return node.kind == Kind::apply || node.kind == Kind::update || node.kind == Kind::recurrence || node.kind == Kind::others; }
 
 // The node whose array holds the elements of `id`: a reshape names those of its operand (store_reshapes sees to the layout).

@@ -22,6 +22,7 @@ Alignment align_array_api(std::string_view what, const std::vector<Shape>& shape
 // The same onto a given domain: the map of an operand that may not change it (broadcast_to, assignment).
 AxisMap align_onto(std::string_view what, const Expr& operand, const Shape& target);
 
+std::vector<Index> consecutive(std::size_t count, std::size_t first = 0);   // first, first + 1, ..
 // Axis k of an operand follows axes[k] of the domain; one of extent 1 stays at 0 where the domain's is longer.
 AxisMap follow_axes(const Shape& shape, const Shape& domain, const std::vector<Index>& axes);
 // Error(shape) unless `axes`, called `list` in the message, has one entry for each of the `rank` axes of operand `name`, in
@@ -29,6 +30,8 @@ AxisMap follow_axes(const Shape& shape, const Shape& domain, const std::vector<I
 void check_axis_list(std::string_view what, std::string_view list, const std::vector<Index>& axes, const std::string& name, std::size_t rank,
                      std::size_t target_rank);
 
+// Error(usage) unless both, neither empty, are of one graph; `role` is what b is called before its name.
+void check_same_graph(std::string_view what, const Expr& a, const Expr& b, std::string_view role = "");
 // Error(usage) unless the operands are Exprs of one graph.
 void check_one_graph(std::string_view what, const std::vector<Expr>& operands);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include <weft/expr.h>
 
@@ -12,9 +13,7 @@ namespace {
 
 // Operand axes follow the last axes of the domain.
 AxisMap trailing_map(const Shape& shape, const Shape& domain) {
-  std::vector<Index> axes(shape.size());
-  std::iota(axes.begin(), axes.end(), static_cast<Index>(domain.size() - shape.size()));
-  return follow_axes(shape, domain, axes);
+  return follow_axes(shape, domain, consecutive(shape.size(), domain.size() - shape.size()));
 }
 
 // "%x[i,j]", or the shape of an operand without a name.
@@ -25,16 +24,43 @@ std::string show(const Shape& shape, std::size_t rank, const std::string& name, 
   return text + "]";
 }
 
+// The usual slip with what a reduction leaves: an operand of one axis less fits if it gets one of extent 1 in between.
+std::optional<std::size_t> missing_axis(const Shape& shape, const Shape& other) {
+  if (shape.size() + 1 != other.size()) return std::nullopt;
+  for (std::size_t place = 1; place <= shape.size(); ++place) {
+    bool fits = true;
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+      const Extent& beside = other[k < place ? k : k + 1];
+      fits = fits && (shape[k].is(1) || beside.is(1) || shape[k] == beside);
+    }
+    if (fits) return place;
+  }
+  return std::nullopt;
+}
+
+std::string expansion_remedy(const Shape& shape, const Shape& other, const std::string& name) {
+  const auto axis = missing_axis(shape, other);
+  if (!axis || name.empty()) return "";
+  return concat("\n  or expand_dims(", name, ", ", *axis, "), so that it follows the axes in front; a reduction with keepdims = true leaves that axis");
+}
+
 [[noreturn]] void fail_mismatch(std::string_view what, std::size_t axis, const std::vector<Shape>& shapes, std::size_t a, std::size_t b,
                                 std::size_t rank, const NameOf& name_of) {
   const Extent& ea = shapes[a][axis - (rank - shapes[a].size())];
   const Extent& eb = shapes[b][axis - (rank - shapes[b].size())];
   const auto letters = axis_letters(rank, shapes);
   fail(ErrorKind::shape, concat(what, ": axis ", letters[axis], " has extent ", ea, " in ", show(shapes[a], rank, name_of(a), letters), " but ", eb, " in ",
-                                show(shapes[b], rank, name_of(b), letters), "\n  ", mismatch_remedy(ea, eb, "extents must be equal, or one of them 1")));
+                                show(shapes[b], rank, name_of(b), letters), "\n  ", mismatch_remedy(ea, eb, "extents must be equal, or one of them 1"),
+                                expansion_remedy(shapes[a], shapes[b], name_of(a)), expansion_remedy(shapes[b], shapes[a], name_of(b))));
 }
 
 }  // namespace
+
+std::vector<Index> consecutive(std::size_t count, std::size_t first) {
+  std::vector<Index> axes(count);
+  std::iota(axes.begin(), axes.end(), static_cast<Index>(first));
+  return axes;
+}
 
 AxisMap follow_axes(const Shape& shape, const Shape& domain, const std::vector<Index>& axes) {
   AxisMap map(shape.size());
@@ -58,11 +84,16 @@ void check_axis_list(std::string_view what, std::string_view list, const std::ve
   }
 }
 
+void check_same_graph(std::string_view what, const Expr& a, const Expr& b, std::string_view role) {
+  const std::string &one = a.graph().name, &other = b.graph().name;
+  WEFT_REQUIRE(&a.graph() == &b.graph(), usage, what, ": ", a.name(), " is in graph \"", one, "\" but ", role, b.name(), " is in ",
+               one == other ? "another graph of that name" : concat("graph \"", other, "\""), "\n  build both in one graph");
+}
+
 void check_one_graph(std::string_view what, const std::vector<Expr>& operands) {
   for (std::size_t k = 0; k < operands.size(); ++k) {
     WEFT_REQUIRE(!operands[k].is_empty(), usage, what, ": operand ", k, " is an empty Expr");
-    WEFT_REQUIRE(&operands[k].graph() == &operands[0].graph(), usage, what, ": ", operands[0].name(), " is in graph \"", operands[0].graph().name,
-                 "\" but ", operands[k].name(), " is in graph \"", operands[k].graph().name, "\"\n  build both in one graph");
+    check_same_graph(what, operands[0], operands[k]);
   }
 }
 
@@ -131,8 +162,7 @@ Expr broadcast_to(const Expr& x, const Shape& shape) {
 
 Expr assign(const Expr& lhs, const Expr& rhs) {
   check_one_graph("assign", {lhs, rhs});
-  const bool both_u64_and_signed = (lhs.dtype() == u64 && is_signed_integer(rhs.dtype())) || (rhs.dtype() == u64 && is_signed_integer(lhs.dtype()));
-  WEFT_REQUIRE(!both_u64_and_signed && promote(lhs.dtype(), rhs.dtype()) == lhs.dtype(), dtype, "assign: ", rhs.name(), " is ", rhs.dtype(),
+  WEFT_REQUIRE(holds(lhs.dtype(), rhs.dtype()), dtype, "assign: ", rhs.name(), " is ", rhs.dtype(),
                ", which does not convert to ", lhs.dtype(), " of ", lhs.name(), "\n  cast it first");
   AxisMap map = align_onto("assign", rhs, lhs.shape());
   const Op op = lhs.dtype() == rhs.dtype() ? Op::copy : Op::cast;

@@ -1,10 +1,9 @@
 // "InDim" first: the operand of lower rank gets the rank of the other one. Extents of 1 second. Both are one index map.
 #include <weft/xla.h>
 
-#include <numeric>
-
 #include <weft/expr.h>
 
+#include "expr/axes.h"
 #include "align.h"
 
 namespace weft::xla {
@@ -12,17 +11,11 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-std::vector<Index> all_axes_of(std::size_t rank) {
-  std::vector<Index> axes(rank);
-  std::iota(axes.begin(), axes.end(), Index{0});
-  return axes;
-}
-
 // The axes that operand `lower` (of two, whose shapes have ranks[0] and ranks[1]) follows.
 std::vector<Index> matched_axes(std::string_view what, std::size_t lower, const std::size_t (&ranks)[2], const Names& names,
                                 const std::vector<Index>& dimensions) {
   const std::size_t rank = ranks[lower], target = ranks[1 - lower];
-  if (dimensions.empty() && (rank == 0 || rank == target)) return all_axes_of(rank);
+  if (dimensions.empty() && (rank == 0 || rank == target)) return consecutive(rank);
   WEFT_REQUIRE(!dimensions.empty(), shape, what, ": ", names[0], " has rank ", ranks[0], " and ", names[1], " has rank ", ranks[1],
                ", and XLA aligns no axes by itself\n  give broadcast_dimensions: for each axis of ", names[lower], " the axis of ", names[1 - lower],
                " that it follows");
@@ -47,7 +40,7 @@ Alignment align(std::string_view what, const Shape& a, const Shape& b, const Nam
   }
   result.maps.resize(2);
   result.maps[lower] = follow_axes(low, result.domain, axes);
-  result.maps[1 - lower] = follow_axes(high, result.domain, all_axes_of(high.size()));
+  result.maps[1 - lower] = follow_axes(high, result.domain, consecutive(high.size()));
   return result;
 }
 
@@ -68,10 +61,6 @@ AxisMap same_or_scalar(std::string_view what, const Expr& operand, const Expr& l
 void check_not_negative(std::string_view what, const Shape& shape) {
   for (const Extent& extent : shape)
     WEFT_REQUIRE(!extent.is_number() || extent.constant() >= 0, shape, what, ": extent ", extent, " in ", to_text(shape), " is negative");
-}
-
-Expr copy_onto(const Expr& x, const Shape& shape, const std::vector<Index>& axes) {
-  return Expr(x.graph(), x.graph().apply(Op::copy, x.dtype(), shape, {{x.id(), follow_axes(x.shape(), shape, axes)}}));
 }
 
 // XLA's table for one dimension: an unbounded size gives way to anything but 1.
@@ -110,7 +99,7 @@ Expr broadcast_in_dim(const Expr& x, const Shape& shape, const std::vector<Index
     WEFT_REQUIRE(own[k].is(1) || own[k] == target, shape, what, ": axis ", k, " of ", x.name(), " has extent ", own[k], " but axis ", broadcast_dimensions[k],
                  " of the target ", to_text(shape), " has ", target, "\n  ", mismatch_remedy(target, own[k], "only an axis of extent 1 is repeated"));
   }
-  return copy_onto(x, shape, broadcast_dimensions);
+  return copy_through(x, shape, follow_axes(own, shape, broadcast_dimensions));
 }
 
 Expr broadcast(const Expr& x, const Shape& sizes) {
@@ -118,9 +107,7 @@ Expr broadcast(const Expr& x, const Shape& sizes) {
   check_not_negative("xla::broadcast", sizes);
   Shape shape = sizes;
   for (const Extent& extent : x.shape()) shape.push_back(extent);
-  std::vector<Index> axes(static_cast<std::size_t>(x.rank()));
-  std::iota(axes.begin(), axes.end(), static_cast<Index>(sizes.size()));
-  return copy_onto(x, shape, axes);
+  return copy_through(x, shape, follow_axes(x.shape(), shape, consecutive(static_cast<std::size_t>(x.rank()), sizes.size())));
 }
 
 Expr select(const Expr& pred, const Expr& a, const Expr& b) {

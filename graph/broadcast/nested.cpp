@@ -2,6 +2,7 @@
 #include <weft/tml.h>
 
 #include "expr/axes.h"
+#include "align.h"
 #include "nested.h"
 
 namespace weft::tml {
@@ -99,8 +100,7 @@ Side side_of(const Argument& argument, DType beside) {
 Graph& common_graph(std::string_view what, const Argument& a, const Argument& b) {
   WEFT_REQUIRE(!a.is_literal() || !b.is_literal(), usage, what, ": no operand is a Tensor or an Expr");
   Graph& graph = (a.is_literal() ? b : a).expr().graph();
-  WEFT_REQUIRE(b.is_literal() || &b.expr().graph() == &graph, usage, what, ": ", a.name(), " is in graph \"", graph.name, "\" but ", b.name(),
-               " is in graph \"", b.expr().graph().name, "\"\n  build both in one graph");
+  if (!a.is_literal() && !b.is_literal()) check_same_graph(what, a.expr(), b.expr());
   return graph;
 }
 

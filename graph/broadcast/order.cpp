@@ -36,8 +36,7 @@ Graph& check_inputs(const std::vector<Expr>& inputs) {
   WEFT_REQUIRE(!inputs.empty(), usage, "elemwise: no inputs\n  pass at least one Expr");
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     WEFT_REQUIRE(!inputs[k].is_empty(), usage, "elemwise: input ", k, " is an empty Expr");
-    WEFT_REQUIRE(&inputs[k].graph() == &inputs[0].graph(), usage, "elemwise: ", inputs[0].name(), " is in graph \"", inputs[0].graph().name,
-                 "\" but ", inputs[k].name(), " is in graph \"", inputs[k].graph().name, "\"\n  build both in one graph");
+    check_same_graph("elemwise", inputs[0], inputs[k]);
   }
   return inputs[0].graph();
 }

@@ -2,7 +2,6 @@
 #include <weft/target_shape.h>
 
 #include <algorithm>
-#include <numeric>
 #include <ostream>
 
 #include <weft/broadcast.h>
@@ -10,6 +9,7 @@
 #include <weft/interpret.h>
 #include <weft/text.h>
 
+#include "expr/axes.h"
 #include "align.h"
 
 namespace weft {
@@ -29,12 +29,6 @@ void check_not_negative(std::string_view caller, const Shape& target) {
     WEFT_REQUIRE(!extent.is_number() || extent.constant() >= 0, shape, caller, ": extent ", extent, " in the target ", to_text(target), " is negative");
 }
 
-std::vector<Index> consecutive(std::size_t count, std::size_t first) {
-  std::vector<Index> axes(count);
-  std::iota(axes.begin(), axes.end(), static_cast<Index>(first));
-  return axes;
-}
-
 // Data of shape `own` along `axes` of the target: the result has the target's shape.
 AxisMap one_way(std::string_view caller, const std::string& name, const Shape& own, const Shape& target, const std::vector<Index>& axes) {
   for (std::size_t k = 0; k < own.size(); ++k) {
@@ -45,10 +39,6 @@ AxisMap one_way(std::string_view caller, const std::string& name, const Shape& o
   return follow_axes(own, target, axes);
 }
 
-Expr copy_onto(const Expr& data, Shape shape, AxisMap map) {
-  return Expr(data.graph(), data.graph().apply(Op::copy, data.dtype(), std::move(shape), {{data.id(), std::move(map)}}));
-}
-
 Expr build(const Expr& data, const Shape& target, BroadcastMode mode, const std::vector<Index>* axes_mapping) {
   WEFT_REQUIRE(!data.is_empty(), usage, what, ": the data is an empty Expr");
   check_mode_and_axes(mode, axes_mapping != nullptr);
@@ -57,12 +47,12 @@ Expr build(const Expr& data, const Shape& target, BroadcastMode mode, const std:
   switch (mode) {
     case BroadcastMode::explicit_axes:
       check_axis_list(what, "axes_mapping", *axes_mapping, data.name(), own.size(), target.size());
-      return copy_onto(data, target, one_way(what, data.name(), own, target, *axes_mapping));
+      return copy_through(data, target, one_way(what, data.name(), own, target, *axes_mapping));
     case BroadcastMode::bidirectional: {
       Alignment alignment = align_array_api(what, {own, target}, [&](std::size_t k) { return k == 0 ? data.name() : std::string(); });
-      return copy_onto(data, std::move(alignment.domain), std::move(alignment.maps[0]));
+      return copy_through(data, std::move(alignment.domain), std::move(alignment.maps[0]));
     }
-    case BroadcastMode::numpy: return copy_onto(data, target, align_onto(what, data, target));
+    case BroadcastMode::numpy: return copy_through(data, target, align_onto(what, data, target));
   }
   return {};
 }
@@ -135,7 +125,7 @@ Expr build_at_call(const Expr& data, const Shape& target, BroadcastMode mode, co
     fitted = Expr(data.graph(), data.graph().add(std::move(fit), {{data.id(), identity_map(data.rank())}}));
   }
   AxisMap map = follow_axes(fitted.shape(), result, axes);
-  return copy_onto(fitted, std::move(result), std::move(map));
+  return copy_through(fitted, std::move(result), std::move(map));
 }
 
 Expr build(const Expr& data, const Expr& target, BroadcastMode mode, const std::vector<Index>* axes_mapping) {
@@ -225,13 +215,13 @@ Expr elementwise_pdpd(Op op, const Expr& a, const Expr& b, Index axis) {
   WEFT_REQUIRE(info(op).arity == 2, usage, caller, ": expected an op of two operands, ", info(op).name, " has ", info(op).arity);
   check_one_graph(caller, {a, b});
   AxisMap map = pdpd_map(caller, b.name(), b.shape(), a.shape(), axis);
-  return elementwise(op, {a, copy_onto(b, a.shape(), std::move(map))});
+  return elementwise(op, {a, copy_through(b, a.shape(), std::move(map))});
 }
 
 Expr broadcast_pdpd(const Expr& data, const Shape& target, Index axis) {
   WEFT_REQUIRE(!data.is_empty(), usage, "broadcast_pdpd: the data is an empty Expr");
   check_not_negative("broadcast_pdpd", target);
-  return copy_onto(data, target, pdpd_map("broadcast_pdpd", data.name(), data.shape(), target, axis));
+  return copy_through(data, target, pdpd_map("broadcast_pdpd", data.name(), data.shape(), target, axis));
 }
 
 }  // namespace weft

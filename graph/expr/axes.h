@@ -36,5 +36,7 @@ Folding folding_of(const Shape& shape, const std::vector<int>& axes, bool keepdi
 Expr fold_axes(const Expr& x, AccumulatorId acc, const std::vector<int>& axes, bool keepdims, DType dtype, Order order = Order::c);
 // The dtype in which acc folds the elements of x; Error(dtype) where it cannot.
 DType reduced_dtype(const Expr& x, AccumulatorId acc);
+// Error(dtype) unless `dtype` is as wide as `least`, in which x accumulates without being asked.
+void check_accumulation(std::string_view what, const Expr& x, DType least, DType dtype);
 
 }  // namespace weft

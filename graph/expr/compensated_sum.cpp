@@ -34,7 +34,7 @@ Expr compensated_sum(const Expr& x, const Axes& axes, const ReduceOptions& optio
   const Reducer reducer("compensated_sum", x, axes, options);
   const DType dtype = options.dtype.value_or(x.dtype());
   WEFT_REQUIRE(is_floating(x.dtype()), dtype, "compensated_sum: ", x.name(), " is ", x.dtype(), ", and sums of integers are exact\n  use sum");
-  WEFT_REQUIRE(is_floating(dtype) && promote(x.dtype(), dtype) == dtype, dtype, "compensated_sum: ", x.name(), " is ", x.dtype(), ", which does not fit ", dtype,
+  WEFT_REQUIRE(is_floating(dtype) && holds(dtype, x.dtype()), dtype, "compensated_sum: ", x.name(), " is ", x.dtype(), ", which does not fit ", dtype,
                "\n  cast the result instead");
   reducer.check_initial(dtype);
   if (dtype != f64) return cast(sum(x, axes, {.keepdims = options.keepdims, .dtype = f64, .initial = options.initial, .where = options.where}), dtype);

@@ -5,6 +5,7 @@
 #include <weft/expr.h>
 
 #include "axes.h"
+#include "broadcast/align.h"
 
 namespace weft {
 namespace {
@@ -25,8 +26,7 @@ Expr along_axis(const Expr& parameter, const Expr& x, int axis) {
 
 void check_parameter(const Expr& parameter, const char* name, const Expr& x, int axis) {
   WEFT_REQUIRE(!parameter.is_empty(), usage, "layer_norm: ", name, " is an empty Expr");
-  WEFT_REQUIRE(&parameter.graph() == &x.graph(), usage, "layer_norm: ", x.name(), " is in graph \"", x.graph().name, "\" but ", parameter.name(),
-               " is in graph \"", parameter.graph().name, "\"\n  build both in one graph");
+  check_same_graph("layer_norm", x, parameter);
   WEFT_REQUIRE(is_floating(parameter.dtype()), dtype, "layer_norm: ", name, " ", parameter.name(), " is ", parameter.dtype(),
                "\n  cast it to a floating dtype");
   const Shape own = parameter.shape(), shape = x.shape();

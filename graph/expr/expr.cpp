@@ -17,26 +17,25 @@ Graph& common_graph(const OpInfo& row, std::span<const Value> operands) {
     const Expr& expr = operands[k].expr();
     WEFT_REQUIRE(!expr.is_empty(), usage, row.name, ": operand ", k, " is an empty Expr");
     if (!first) first = &expr;
-    WEFT_REQUIRE(&expr.graph() == &first->graph(), usage, row.name, ": ", first->name(), " is in graph \"", first->graph().name, "\" but ",
-                 expr.name(), " is in graph \"", expr.graph().name, "\"\n  build both in one graph");
+    check_same_graph(row.name, *first, expr);
   }
   WEFT_REQUIRE(first, usage, row.name, ": no operand is an Expr");
   return first->graph();
 }
 
 // The dtype that Exprs and weak literals share.
-DType common_dtype(const OpInfo& row, std::span<const Value> operands) {
+DType shared_dtype(const OpInfo& row, std::span<const Value> operands) {
   const Expr* widest = nullptr;
   std::optional<DType> dtype;
   for (const Value& value : operands) {
     if (value.is_literal()) continue;
     const DType own = value.expr().dtype();
-    if (dtype && ((*dtype == u64 && is_signed_integer(own)) || (own == u64 && is_signed_integer(*dtype))))
+    const auto common = dtype ? common_dtype(*dtype, own) : own;
+    if (!common)
       fail(ErrorKind::dtype, concat(row.name, ": ", widest->name(), " is ", *dtype, " and ", value.expr().name(), " is ", own,
                                     ", which have no common dtype\n  cast one of them"));
-    const DType promoted = dtype ? promote(*dtype, own) : own;
-    if (!dtype || promoted != *dtype) widest = &value.expr();
-    dtype = promoted;
+    if (common != dtype) widest = &value.expr();
+    dtype = common;
   }
   for (const Value& value : operands) {
     if (!value.is_literal()) continue;
@@ -78,10 +77,10 @@ Typing infer_dtypes(const OpInfo& row, std::span<const Value> operands) {
   if (row.rule == DTypeRule::logical) {
     typing.operands.assign(operands.size(), bool_);
   } else if (row.rule == DTypeRule::select) {
-    typing.operands.assign(operands.size(), common_dtype(row, operands.subspan(1)));
+    typing.operands.assign(operands.size(), shared_dtype(row, operands.subspan(1)));
     typing.operands[0] = operands[0].is_literal() ? operands[0].literal().dtype() : operands[0].expr().dtype();
   } else {
-    DType dtype = common_dtype(row, operands);
+    DType dtype = shared_dtype(row, operands);
     if (row.rule == DTypeRule::floating && !is_floating(dtype)) dtype = f64;
     typing.operands.assign(operands.size(), dtype);
   }

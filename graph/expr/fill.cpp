@@ -69,7 +69,7 @@ Expr update(const Expr& x, const std::vector<Slice>& slices, const Value& value)
   } else {
     const Expr& expr = value.expr();
     check_one_graph("update", {x, expr});
-    WEFT_REQUIRE(promote(x.dtype(), expr.dtype()) == x.dtype(), dtype, "update: the value ", expr.name(), " is ", expr.dtype(), " and does not fit ", x.name(),
+    WEFT_REQUIRE(holds(x.dtype(), expr.dtype()), dtype, "update: the value ", expr.name(), " is ", expr.dtype(), " and does not fit ", x.name(),
                  ", which is ", x.dtype(), "\n  cast it");
     onto = align_onto("update", expr, window.shape);
   }

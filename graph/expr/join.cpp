@@ -1,5 +1,6 @@
 // concat, stack, pad, roll and their relatives: windows in zeros, selected by the index.
 #include <algorithm>
+#include <limits>
 
 #include <weft/broadcast.h>
 #include <weft/rearrange.h>
@@ -19,7 +20,9 @@ DType check_parts(std::string_view what, const std::vector<Expr>& parts) {
   for (const Expr& part : parts) {
     WEFT_REQUIRE(part.rank() == parts[0].rank(), shape, what, ": ", parts[0].name(), " has shape ", to_text(parts[0].shape()), " but ", part.name(),
                  " has shape ", to_text(part.shape()), "\n  give all operands one rank");
-    dtype = promote(dtype, part.dtype());
+    const auto common = common_dtype(dtype, part.dtype());
+    WEFT_REQUIRE(common, dtype, what, ": ", part.name(), " is ", part.dtype(), " beside ", dtype, ", which have no common dtype\n  cast one of them");
+    dtype = *common;
   }
   return dtype;
 }
@@ -184,6 +187,7 @@ Expr roll_axis(const Expr& x, Index shift, int axis) {
   const Extent extent = x.shape()[static_cast<std::size_t>(axis)];
   if (extent.is(0) || extent.is(1)) return x;
   if (extent.is_number()) shift = ((shift % extent.constant()) + extent.constant()) % extent.constant();
+  WEFT_REQUIRE(shift != std::numeric_limits<Index>::min(), shape, "roll: ", x.name(), " is shifted by ", shift, ", which has no opposite");
   if (shift == 0) return x;
   // x[-s:] and x[:-s]; for a shift to the left, x[s:] and x[:s] with a stop that a slice of a symbolic extent does not take.
   std::vector<Slice> tail(static_cast<std::size_t>(axis), Slice::all), head = tail;

@@ -43,13 +43,6 @@ DType wide_dtype(DType dtype) {
   return is_unsigned_integer(dtype) ? u64 : i64;
 }
 
-void check_accumulation(std::string_view what, const Expr& x, DType dtype) {
-  const DType wide = wide_dtype(x.dtype());
-  const bool mixed = (wide == u64 && is_signed_integer(dtype)) || (dtype == u64 && is_signed_integer(wide));
-  WEFT_REQUIRE(!mixed && promote(wide, dtype) == dtype, dtype, what, ": ", x.name(), " is ", x.dtype(), " and accumulates in ", wide, ", which does not fit ",
-               dtype, "\n  cast the result instead");
-}
-
 bool is_sum_or_prod(AccumulatorId acc) { return acc == AccumulatorId::sum || acc == AccumulatorId::prod; }
 bool is_extreme(AccumulatorId acc) { return acc == AccumulatorId::max || acc == AccumulatorId::min; }
 
@@ -113,6 +106,11 @@ WEFT_REDUCTION(reduce_and, bitwise_and)
 WEFT_REDUCTION(reduce_xor, bitwise_xor)
 #undef WEFT_REDUCTION
 
+void check_accumulation(std::string_view what, const Expr& x, DType least, DType dtype) {
+  WEFT_REQUIRE(holds(dtype, least), dtype, what, ": ", x.name(), " is ", x.dtype(), " and accumulates in ", least, ", which does not fit ", dtype,
+               "\n  cast the result instead");
+}
+
 DType reduced_dtype(const Expr& x, AccumulatorId acc) {
   switch (acc) {
     case AccumulatorId::sum:
@@ -143,7 +141,8 @@ Expr reduce(const Expr& x, AccumulatorId acc, const Axes& axes, const ReduceOpti
   DType dtype = reduced_dtype(x, acc);
   if (options.dtype) {
     if (!is_sum_or_prod(acc)) reducer.take_no_dtype();
-    check_accumulation(reducer.what(), x, dtype = *options.dtype);
+    check_accumulation(reducer.what(), x, dtype, *options.dtype);
+    dtype = *options.dtype;
   }
   return reduce_with(reducer, x, acc, dtype);
 }

@@ -12,8 +12,7 @@ Reducer::Reducer(std::string_view what, const Expr& x, const Axes& axes, const R
     : what_(what), x_(x), axes_(normalize_axes(what, x, axes)), options_(options) {
   if (!has_mask()) return;
   const Expr& mask = options_.where;
-  WEFT_REQUIRE(&mask.graph() == &x.graph(), usage, what_, ": ", x.name(), " is in graph \"", x.graph().name, "\" but where ", mask.name(), " is in graph \"",
-               mask.graph().name, "\"\n  build both in one graph");
+  check_same_graph(what_, x, mask, "where ");
   WEFT_REQUIRE(is_boolean(mask.dtype()), dtype, what_, ": where ", mask.name(), " is ", mask.dtype(), ", expected bool\n  compare it, as in ", mask.name(),
                " != 0");
   mask_map_ = align_onto(what_ + ": where", mask, x.shape());
@@ -61,13 +60,11 @@ void Reducer::check_initial(std::optional<DType> dtype) const {
   }
   const Expr& expr = initial.expr();
   WEFT_REQUIRE(!expr.is_empty(), usage, what_, ": the initial value is an empty Expr");
-  WEFT_REQUIRE(&expr.graph() == &x_.graph(), usage, what_, ": ", x_.name(), " is in graph \"", x_.graph().name, "\" but the initial value ", expr.name(),
-               " is in graph \"", expr.graph().name, "\"\n  build both in one graph");
+  check_same_graph(what_, x_, expr, "the initial value ");
   WEFT_REQUIRE(expr.rank() == 0, shape, what_, ": the initial value ", expr.name(), " has shape ", to_text(expr.shape()),
                ", expected a number or rank 0\n  combine the result with it instead");
   if (!dtype) return;
-  const bool mixed = (*dtype == u64 && is_signed_integer(expr.dtype())) || (expr.dtype() == u64 && is_signed_integer(*dtype));
-  WEFT_REQUIRE(!mixed && promote(expr.dtype(), *dtype) == *dtype, dtype, what_, ": the initial value ", expr.name(), " is ", expr.dtype(), ", which does not fit ",
+  WEFT_REQUIRE(holds(*dtype, expr.dtype()), dtype, what_, ": the initial value ", expr.name(), " is ", expr.dtype(), ", which does not fit ",
                *dtype, ", in which ", x_.name(), " is folded\n  cast one of them");
 }
 

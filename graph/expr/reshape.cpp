@@ -11,15 +11,15 @@ namespace {
 
 // The count of x divided by the extents that are given: numbers divide numbers, symbols cancel.
 Extent left_over(const Expr& x, const Shape& target) {
-  Index own = 1, given = 1;
+  Extent own_count = 1, given_count = 1;                     // numbers
   std::vector<Extent> symbols;
   for (const Extent& extent : x.shape())
-    if (extent.is_number()) own *= extent.constant();
+    if (extent.is_number()) own_count = own_count * extent;
     else symbols.push_back(extent);
   for (const Extent& extent : target) {
     if (extent.is(-1)) continue;
     if (extent.is_number()) {
-      given *= extent.constant();
+      given_count = given_count * extent;
       continue;
     }
     const auto same = std::find(symbols.begin(), symbols.end(), extent);
@@ -27,6 +27,7 @@ Extent left_over(const Expr& x, const Shape& target) {
                  to_text(x.shape()), " has no axis of extent ", extent, "\n  write the extent in place of -1");
     symbols.erase(same);
   }
+  const Index own = own_count.constant(), given = given_count.constant();
   WEFT_REQUIRE(given > 0, shape, "reshape: what -1 stands for in ", to_text(target), " is not known beside an extent of 0\n  write the extent in place of -1");
   const Extent rest = count_of(symbols);
   WEFT_REQUIRE(!rest.is_number() || own % given == 0, shape, "reshape: ", x.name(), " of shape ", to_text(x.shape()), " has ", own,

@@ -13,8 +13,7 @@ void check_operands(std::string_view what, const std::vector<Expr>& xs) {
   WEFT_REQUIRE(!xs.empty(), usage, what, ": expected at least one operand");
   for (const Expr& x : xs) {
     WEFT_REQUIRE(!x.is_empty(), usage, what, ": an operand is an empty Expr");
-    WEFT_REQUIRE(&x.graph() == &xs[0].graph(), usage, what, ": ", xs[0].name(), " is in graph \"", xs[0].graph().name, "\" but ", x.name(), " is in graph \"",
-                 x.graph().name, "\"\n  build both in one graph");
+    check_same_graph(what, xs[0], x);
   }
 }
 
@@ -139,9 +138,7 @@ Expr cumulative(const char* what, const Expr& x, AccumulatorId acc, std::optiona
   WEFT_REQUIRE(widens || !options.include_initial, usage, what, ": has no initial value\n  concatenate one");
   WEFT_REQUIRE(widens || !options.dtype, usage, what, ": keeps the dtype of ", x.name(), "\n  cast the result");
   const DType least = reduced_dtype(x, acc), dtype = options.dtype.value_or(least);
-  const bool mixed = (least == u64 && is_signed_integer(dtype)) || (dtype == u64 && is_signed_integer(least));
-  WEFT_REQUIRE(!mixed && promote(least, dtype) == dtype, dtype, what, ": ", x.name(), " is ", x.dtype(), " and accumulates in ", least, ", which does not fit ",
-               dtype, "\n  cast the result instead");
+  check_accumulation(what, x, least, dtype);
   const Expr from = options.reverse ? flip(x, along) : x;
   Node node;
   node.kind = Kind::recurrence;

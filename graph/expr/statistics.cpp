@@ -14,7 +14,7 @@ Precision precision_of(std::string_view what, const Expr& x, const std::optional
   const auto computed_in = [](DType dtype) { return size_of(dtype) == 2 ? f32 : dtype; };
   const DType own = is_floating(x.dtype()) ? x.dtype() : f64;
   if (!asked) return {computed_in(own), own};
-  WEFT_REQUIRE(is_floating(*asked) && promote(own, *asked) == *asked, dtype, what, ": ", x.name(), " is ", x.dtype(), " and accumulates in ", own,
+  WEFT_REQUIRE(is_floating(*asked) && holds(*asked, own), dtype, what, ": ", x.name(), " is ", x.dtype(), " and accumulates in ", own,
                ", which does not fit ", *asked, "\n  cast the result instead");
   return {computed_in(*asked), *asked};
 }

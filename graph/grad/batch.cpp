@@ -4,7 +4,7 @@
 
 #include <weft/error.h>
 
-#include "text/print.h"
+#include "node_parts.h"
 
 namespace weft {
 namespace {

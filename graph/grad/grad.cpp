@@ -7,13 +7,12 @@
 
 #include "batch.h"
 #include "needed.h"
+#include "node_parts.h"
 #include "sweep.h"
 #include "storage.h"
 
 namespace weft {
 namespace {
-
-bool is_scalar_constant(const Node& node) { return node.kind == Kind::constant && std::holds_alternative<Scalar>(node.payload); }
 
 // ---- checks
 
@@ -30,26 +29,52 @@ void require_floating(std::string_view what, const std::vector<Expr>& exprs) {
                  "  cast it to a floating dtype before it is used");
 }
 
-void require_connected(std::string_view what, const Graph& graph, const std::vector<Expr>& ys, const std::vector<Expr>& xs) {
+constexpr std::string_view pass_zero = "pass Disconnected::zero to get zeros", is_zero = "what it asks for is zero";
+
+void require_connected(std::string_view what, const Graph& graph, const std::vector<Expr>& ys, const std::vector<Expr>& xs, std::string_view remedy) {
   std::vector<NodeId> wanted;
   for (const Expr& y : ys) wanted.push_back(y.id());
   const std::vector<bool> needed = needed_by(graph, wanted);
   for (const Expr& x : xs)
     WEFT_REQUIRE(needed[x.id().value], usage, what, ": ", ys.size() == 1 ? ys[0].name() + " does" : std::string("the ys do"), " not depend on ", x.name(),
-                 "\n  pass Disconnected::zero to get zeros");
+                 "\n  ", remedy);
 }
 
-void check(std::string_view what, const std::vector<Expr>& ys, const std::vector<Expr>& xs, Disconnected disconnected) {
+// All but whether ys depend on xs.
+void check(std::string_view what, const std::vector<Expr>& ys, const std::vector<Expr>& xs) {
+  WEFT_REQUIRE(!ys.empty(), usage, what, ": expected at least one y");
+  WEFT_REQUIRE(!ys[0].is_empty(), usage, what, ": got an empty Expr");
   require_same_graph(what, ys[0].graph(), ys);
   require_same_graph(what, ys[0].graph(), xs);
   require_floating(what, ys);
   require_floating(what, xs);
-  if (disconnected == Disconnected::error) require_connected(what, ys[0].graph(), ys, xs);
+}
+
+void check(std::string_view what, const std::vector<Expr>& ys, const std::vector<Expr>& xs, Disconnected disconnected) {
+  check(what, ys, xs);
+  if (disconnected == Disconnected::error) require_connected(what, ys[0].graph(), ys, xs, pass_zero);
+}
+
+void require_scalar(std::string_view what, const Expr& loss) {
+  WEFT_REQUIRE(loss.rank() == 0, usage, what, ": ", loss.name(), " has shape ", to_text(loss.shape()), ", and a loss has rank 0\n",
+               "  sum it, or use vjp with a seed of that shape");
+}
+
+// A seed for each y, or a tangent for each x: of its shape and dtype. All exprs are of one graph.
+void require_like(std::string_view what, const char* role, const std::vector<Expr>& given, const char* of, const std::vector<Expr>& exprs) {
+  WEFT_REQUIRE(given.size() == exprs.size(), usage, what, ": expected one ", role, " for each ", of, ", got ", exprs.size(), " ", of, "s and ", given.size(), " ", role, "s");
+  if (!given.empty()) require_same_graph(what, exprs[0].graph(), given);
+  for (std::size_t k = 0; k < exprs.size(); ++k) {
+    WEFT_REQUIRE(given[k].shape() == exprs[k].shape(), shape, what, ": the ", role, " ", given[k].name(), " has shape ", to_text(given[k].shape()), " but ",
+                 exprs[k].name(), " has shape ", to_text(exprs[k].shape()));
+    WEFT_REQUIRE(given[k].dtype() == exprs[k].dtype(), dtype, what, ": the ", role, " ", given[k].name(), " is ", given[k].dtype(), " but ", exprs[k].name(), " is ",
+                 exprs[k].dtype());
+  }
 }
 
 Adjoint adjoint_of(const Expr& value) {
   const Node& node = value.graph().node(value.id());
-  if (is_scalar_constant(node)) return Adjoint{std::get<Scalar>(node.payload).as_double(), {}};
+  if (const Scalar* number = scalar_of(node)) return Adjoint{number->as_double(), {}};
   return Adjoint{Operand{value.id(), identity_map(value.rank())}, {}};
 }
 
@@ -68,43 +93,25 @@ std::vector<Expr> sweep(const std::vector<Expr>& ys, const std::vector<Expr>& xs
 }  // namespace
 
 std::vector<Expr> grad(const Expr& loss, const std::vector<Expr>& wrt, Disconnected disconnected) {
-  WEFT_REQUIRE(!loss.is_empty(), usage, "grad: got an empty Expr");
   check("grad", {loss}, wrt, disconnected);
-  WEFT_REQUIRE(loss.rank() == 0, usage, "grad: ", loss.name(), " has shape ", to_text(loss.shape()),
-               ", and a loss has rank 0\n  sum it, or use vjp with a seed of that shape");
+  require_scalar("grad", loss);
   return sweep({loss}, wrt, {Adjoint{1.0, {}}});
 }
 
 std::vector<Expr> vjp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, const std::vector<Expr>& seeds, Disconnected disconnected) {
-  WEFT_REQUIRE(!ys.empty() && seeds.size() == ys.size(), usage, "vjp: expected one seed for each y, got ", ys.size(), " ys and ", seeds.size(), " seeds");
-  WEFT_REQUIRE(!ys[0].is_empty(), usage, "vjp: got an empty Expr");
   check("vjp", ys, xs, disconnected);
-  require_same_graph("vjp", ys[0].graph(), seeds);
+  require_like("vjp", "seed", seeds, "y", ys);
   std::vector<Adjoint> adjoints;
-  for (std::size_t k = 0; k < ys.size(); ++k) {
-    WEFT_REQUIRE(seeds[k].shape() == ys[k].shape(), shape, "vjp: the seed ", seeds[k].name(), " has shape ", to_text(seeds[k].shape()), " but ", ys[k].name(),
-                 " has shape ", to_text(ys[k].shape()));
-    WEFT_REQUIRE(seeds[k].dtype() == ys[k].dtype(), dtype, "vjp: the seed ", seeds[k].name(), " is ", seeds[k].dtype(), " but ", ys[k].name(), " is ",
-                 ys[k].dtype());
-    adjoints.push_back(adjoint_of(seeds[k]));
-  }
+  for (const Expr& seed : seeds) adjoints.push_back(adjoint_of(seed));
   return sweep(ys, xs, adjoints);
 }
 
 std::vector<Expr> jvp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, const std::vector<Expr>& tangents, Disconnected disconnected) {
-  WEFT_REQUIRE(!ys.empty() && !ys[0].is_empty(), usage, "jvp: expected at least one y");
-  WEFT_REQUIRE(tangents.size() == xs.size(), usage, "jvp: expected one tangent for each x, got ", xs.size(), " xs and ", tangents.size(), " tangents");
   check("jvp", ys, xs, disconnected);
+  require_like("jvp", "tangent", tangents, "x", xs);
   Graph& graph = ys[0].graph();
-  require_same_graph("jvp", graph, tangents);
   std::vector<NodeId> ids;
-  for (std::size_t k = 0; k < xs.size(); ++k) {
-    WEFT_REQUIRE(tangents[k].shape() == xs[k].shape(), shape, "jvp: the tangent ", tangents[k].name(), " has shape ", to_text(tangents[k].shape()), " but ", xs[k].name(),
-                 " has shape ", to_text(xs[k].shape()));
-    WEFT_REQUIRE(tangents[k].dtype() == xs[k].dtype(), dtype, "jvp: the tangent ", tangents[k].name(), " is ", tangents[k].dtype(), " but ", xs[k].name(), " is ",
-                 xs[k].dtype());
-    ids.push_back(xs[k].id());
-  }
+  for (const Expr& x : xs) ids.push_back(x.id());
   Sweep state(graph, ids);
   for (std::size_t k = 0; k < xs.size(); ++k) state.add(ids[k], adjoint_of(tangents[k]));
   std::vector<NodeId> wanted;
@@ -116,12 +123,16 @@ std::vector<Expr> jvp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, 
 }
 
 std::vector<Expr> hvp(const Expr& loss, const std::vector<Expr>& wrt, const std::vector<Expr>& vs) {
+  check("hvp", {loss}, wrt);
+  require_connected("hvp", loss.graph(), {loss}, wrt, is_zero);
+  require_scalar("hvp", loss);
+  require_like("hvp", "v", vs, "wrt", wrt);
   return jvp(grad(loss, wrt), wrt, vs, Disconnected::zero);
 }
 
 Expr jacobian(const Expr& y, const Expr& x) {
-  WEFT_REQUIRE(!y.is_empty() && !x.is_empty(), usage, "jacobian: got an empty Expr");
-  check("jacobian", {y}, {x}, Disconnected::error);
+  check("jacobian", {y}, {x});
+  require_connected("jacobian", y.graph(), {y}, {x}, is_zero);
   if (y.rank() == 0) return grad(y, {x})[0];
   // A copy of x, and of what y computes from it, for each element of y; the element of its own copy is the loss of that copy.
   Graph& graph = y.graph();
@@ -140,6 +151,9 @@ Expr jacobian(const Expr& y, const Expr& x) {
 }
 
 Expr hessian(const Expr& loss, const Expr& x) {
+  check("hessian", {loss}, {x});
+  require_connected("hessian", loss.graph(), {loss}, {x}, is_zero);
+  require_scalar("hessian", loss);
   const Expr gradient = grad(loss, {x})[0];
   if (needed_by(x.graph(), {gradient.id()})[x.id().value]) return jacobian(gradient, x);
   const Shape own = x.shape();                               // of what is linear in x

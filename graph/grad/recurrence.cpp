@@ -1,13 +1,14 @@
 #include "recurrence.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <weft/grad.h>
 
 #include "maps.h"
 #include "needed.h"
+#include "node_parts.h"
 #include "scalar_graphs.h"
-#include "text/print.h"
 
 namespace weft {
 namespace {
@@ -76,6 +77,22 @@ class Parts {
   // The cotangents of the last states, over the kept axes; absent: zero.
   std::vector<std::optional<Operand>> through_finish(const Operand& g);
 
+  // One step backwards, on scalars: (carried cotangents of the states; what is read..) -> (cotangents of the states before; of the elements).
+  struct StepBack {
+    StepBack() = default;
+    StepBack(const StepBack&) = delete;                        // Exprs point into it
+    Graph graph{"step"};
+    std::vector<DType> carried;
+    std::vector<Expr> cotangents;                              // of the new states; the first step takes those that come through the finish
+    std::vector<Expr> states, elements, outputs;               // of the step itself, inlined
+    Expr emitted;                                              // the cotangent of what a scan emits
+    std::vector<std::function<Operand()>> reads;               // by input behind the carried ones: over elements in reverse order; makes nodes when asked
+  };
+  void go_back(StepBack& back, const Operand& g);
+  std::vector<Expr> derived_gradients(StepBack& back, const std::vector<std::size_t>& asked) const;     // of the smooth states, then of the elements asked for
+  std::vector<Expr> given_gradients(StepBack& back, const std::vector<std::size_t>& asked) const;
+  std::vector<Expr> through_emission(StepBack& back) const;
+
   Graph& graph_;
   const NodeId id_;
   const Node node_;                                            // copies: the graph grows
@@ -114,11 +131,81 @@ std::vector<std::optional<Operand>> Parts::through_finish(const Operand& g) {
   inputs.push_back(g);
   const std::vector<Operand> outputs = everywhere(graph_, back, inputs, kept);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    const Node& node = graph_.node(outputs[k].node);
-    const bool zero = node.kind == Kind::constant && node.domain.empty() && std::get<Scalar>(node.payload).is_zero();
-    if (!zero) result[k] = outputs[k];
+    const Scalar* number = scalar_of(graph_.node(outputs[k].node));
+    if (!number || !number->is_zero()) result[k] = outputs[k];
   }
   return result;
+}
+
+void Parts::go_back(StepBack& back, const Operand& g) {
+  const auto reads = [&](const Operand& operand) { back.reads.emplace_back([operand] { return operand; }); };
+  for (std::size_t k : smooth_) back.carried.push_back(states_[k]);
+  if (back.carried.empty()) back.carried.push_back(f64);       // a scan of what has no memory
+  back.cotangents = add_inputs(back.graph, "s", back.carried);
+  if (!scans()) {
+    const auto last = through_finish(g);
+    const Expr first = back.graph.input("first", bool_, {});
+    reads(is_first());
+    for (std::size_t k = 0; k < smooth_.size(); ++k) {
+      if (!last[k]) continue;
+      const Expr from_finish = back.graph.input("last" + std::to_string(k), back.carried[k], {});
+      back.cotangents[k] = where(first, from_finish, back.cotangents[k]);
+      reads(*last[k]);
+    }
+  }
+  back.states = add_inputs(back.graph, "state", states_);
+  for (std::size_t k = 0; k < states_.size(); ++k)
+    back.reads.emplace_back([this, states_before = before(), k] {
+      return backwards({recur_scan(graph_, states_before, static_cast<int>(k), node_.domain, carried_, operands_, node_.order).id(),
+                        identity_map(static_cast<int>(node_.domain.size()))});
+    });
+  back.elements = add_inputs(back.graph, "x", elements_);
+  for (const Operand& operand : operands_) reads(backwards(operand));
+  if (scans()) {
+    back.emitted = back.graph.input("g", node_.dtype, {});
+    reads(recurring_.backwards ? g : backwards(g));
+  }
+  std::vector<Expr> inputs = back.states;
+  inputs.insert(inputs.end(), back.elements.begin(), back.elements.end());
+  back.outputs = inlined(back.graph, recurrence_.step, inputs);
+}
+
+std::vector<Expr> Parts::derived_gradients(StepBack& back, const std::vector<std::size_t>& asked) const {
+  std::vector<Expr> xs, ys, seeds;
+  for (std::size_t k = 0; k < smooth_.size(); ++k) {
+    xs.push_back(back.states[smooth_[k]]);
+    ys.push_back(back.outputs[smooth_[k]]);
+    seeds.push_back(back.cotangents[k]);
+  }
+  for (std::size_t p : asked) xs.push_back(back.elements[p]);
+  if (scans()) ys.push_back(back.outputs[emission()]), seeds.push_back(back.emitted);
+  return vjp(ys, xs, seeds, Disconnected::zero);
+}
+
+// What the emission of a scan adds to the cotangents of the new states.
+std::vector<Expr> Parts::through_emission(StepBack& back) const {
+  Graph emission("emitted");
+  const std::vector<Expr> next = add_inputs(emission, "s", states_);
+  const Expr cotangent = emission.input("g", node_.dtype, {});
+  std::vector<Expr> smooth_next;
+  for (std::size_t k : smooth_) smooth_next.push_back(next[k]);
+  const Expr value = inlined(emission, recurrence_.finish, next)[static_cast<std::size_t>(recurring_.output)];
+  for (const Expr& each : vjp({value}, smooth_next, {cotangent}, Disconnected::zero)) emission.outputs.push_back(each.id());
+  std::vector<Expr> at(back.outputs.begin(), back.outputs.begin() + static_cast<std::ptrdiff_t>(states_.size()));
+  at.push_back(back.emitted);
+  return inlined(back.graph, emission, at);
+}
+
+// The author's (states.., elements.., cotangents of the new states..) -> (cotangents of states.., of elements..).
+std::vector<Expr> Parts::given_gradients(StepBack& back, const std::vector<std::size_t>& asked) const {
+  std::vector<Expr> arguments = back.states;
+  arguments.insert(arguments.end(), back.elements.begin(), back.elements.end());
+  const std::vector<Expr> added = scans() ? through_emission(back) : std::vector<Expr>();
+  for (std::size_t k = 0; k < smooth_.size(); ++k) arguments.push_back(scans() ? back.cotangents[k] + added[k] : back.cotangents[k]);
+  const std::vector<Expr> given = inlined(back.graph, *recurrence_.gradient, arguments);    // states and elements are all floating
+  std::vector<Expr> gradients(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(states_.size()));
+  for (std::size_t p : asked) gradients.push_back(given[states_.size() + p]);
+  return gradients;
 }
 
 std::vector<std::optional<Operand>> Parts::adjoints(const Operand& g, const std::vector<bool>& wanted) {
@@ -127,91 +214,24 @@ std::vector<std::optional<Operand>> Parts::adjoints(const Operand& g, const std:
   for (std::size_t p = 0; p < wanted.size(); ++p)
     if (wanted[p] && is_floating(elements_[p])) asked.push_back(p);
   if (asked.empty()) return result;
-  // One step backwards, on scalars: (cotangents of the states; what is read..) -> (cotangents of the states before; of the elements).
+  StepBack step;
+  go_back(step, g);
+  const std::vector<Expr> gradients = recurrence_.gradient ? given_gradients(step, asked) : derived_gradients(step, asked);
+  if (smooth_.empty()) step.graph.outputs.push_back(step.cotangents[0].id());
+  for (const Expr& gradient : gradients) step.graph.outputs.push_back(gradient.id());
+
   auto back = std::make_shared<Recurrence>();
   back->name = recurrence_.name + "_backwards";
-  Graph step("step");
-  std::vector<DType> smooth;
-  for (std::size_t k : smooth_) smooth.push_back(states_[k]), back->start.push_back(Scalar::of(states_[k], 0.0));
-  if (smooth.empty()) smooth.push_back(f64), back->start.push_back(Scalar(0.0));   // a scan of what has no memory
-  std::vector<Expr> cotangents = add_inputs(step, "s", smooth);
-  std::vector<Operand> read;                                   // operands for the elements, backwards
-  if (!scans()) {
-    const auto last = through_finish(g);
-    const Expr first = step.input("first", bool_, {});
-    read.push_back(is_first());
-    for (std::size_t k = 0; k < smooth_.size(); ++k) {
-      if (!last[k]) continue;
-      const Expr from_finish = step.input("last" + std::to_string(k), smooth[k], {});
-      cotangents[k] = where(first, from_finish, cotangents[k]);
-      read.push_back(*last[k]);
-    }
-  }
-  std::vector<Expr> states = add_inputs(step, "state", states_), elements = add_inputs(step, "x", elements_);
-  const std::size_t first_state = step.inputs.size() - states_.size() - elements_.size();
-  std::vector<Expr> inputs = states;
-  inputs.insert(inputs.end(), elements.begin(), elements.end());
-  std::vector<Expr> xs, seeds, ys;
-  for (std::size_t k : smooth_) xs.push_back(states[k]);
-  for (std::size_t p : asked) xs.push_back(elements[p]);
-  const std::vector<Expr> outputs = inlined(step, recurrence_.step, inputs);
-  for (std::size_t k = 0; k < smooth_.size(); ++k) ys.push_back(outputs[smooth_[k]]), seeds.push_back(cotangents[k]);
-  if (scans()) {
-    ys.push_back(outputs[emission()]);
-    seeds.push_back(step.input("g", node_.dtype, {}));
-  }
-  std::vector<Expr> gradients;
-  if (recurrence_.gradient) {
-    // The user's (states.., elements.., cotangents of the new states..) -> (cotangents of states.., of elements..).
-    if (scans()) {                                              // what the emission adds to the cotangents of the new states
-      Graph emitted("emitted");
-      const std::vector<Expr> next = add_inputs(emitted, "s", states_);
-      const Expr cotangent = emitted.input("g", node_.dtype, {});
-      std::vector<Expr> smooth_next;
-      for (std::size_t k : smooth_) smooth_next.push_back(next[k]);
-      for (const Expr& each : vjp({inlined(emitted, recurrence_.finish, next)[static_cast<std::size_t>(recurring_.output)]}, smooth_next, {cotangent}, Disconnected::zero))
-        emitted.outputs.push_back(each.id());
-      std::vector<Expr> at(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(states_.size()));
-      at.push_back(seeds.back());
-      const std::vector<Expr> added = inlined(step, emitted, at);
-      for (std::size_t k = 0; k < smooth_.size(); ++k) seeds[k] = seeds[k] + added[k];
-    }
-    std::vector<Expr> arguments = inputs;
-    arguments.insert(arguments.end(), seeds.begin(), seeds.begin() + static_cast<std::ptrdiff_t>(smooth_.size()));
-    const std::vector<Expr> given = inlined(step, *recurrence_.gradient, arguments);
-    gradients.assign(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(smooth_.size()));
-    std::size_t position = smooth_.size();
-    for (std::size_t p = 0; p < elements_.size(); ++p) {
-      if (!is_floating(elements_[p])) continue;
-      if (wanted[p]) gradients.push_back(given[position]);
-      ++position;
-    }
-  } else {
-    gradients = vjp(ys, xs, seeds, Disconnected::zero);
-  }
-  for (std::size_t k = 0; k < smooth_.size(); ++k) step.outputs.push_back(gradients[k].id());
-  if (smooth_.empty()) step.outputs.push_back(cotangents[0].id());
-  for (std::size_t k = smooth_.size(); k < gradients.size(); ++k) step.outputs.push_back(gradients[k].id());
-
-  // What is not read is not an element.
+  for (DType dtype : step.carried) back->start.push_back(Scalar::of(dtype, 0.0));
   std::vector<bool> used;
-  back->step = pruned(step, smooth.size(), used);
-  back->finish = identity_finish(smooth);
-  const auto states_before = before();
-  std::vector<Operand> kept;
-  for (std::size_t k = smooth.size(); k < step.inputs.size(); ++k) {
-    if (!used[k]) continue;
-    const std::size_t p = k - smooth.size();
-    if (k < first_state) kept.push_back(read[p]);               // already in the order of visiting, or over kept axes
-    else if (k < first_state + states_.size())
-      kept.push_back(backwards({recur_scan(graph_, states_before, static_cast<int>(k - first_state), node_.domain, carried_, operands_, node_.order).id(),
-                                identity_map(static_cast<int>(node_.domain.size()))}));
-    else if (k < first_state + states_.size() + elements_.size()) kept.push_back(backwards(operands_[k - first_state - states_.size()]));
-    else kept.push_back(recurring_.backwards ? g : backwards(g));
-  }
+  back->step = pruned(step.graph, step.carried.size(), used);
+  back->finish = identity_finish(step.carried);
+  std::vector<Operand> elements;                               // what is not read is not an element
+  for (std::size_t k = 0; k < step.reads.size(); ++k)
+    if (used[step.carried.size() + k]) elements.push_back(step.reads[k]());
   const AxisMap visited = recurring_.backwards ? identity_map(static_cast<int>(node_.domain.size())) : flip();
   for (std::size_t k = 0; k < asked.size(); ++k)
-    result[asked[k]] = Operand{recur_scan(graph_, back, static_cast<int>(k), node_.domain, carried_, kept, node_.order).id(), visited};
+    result[asked[k]] = Operand{recur_scan(graph_, back, static_cast<int>(k), node_.domain, carried_, elements, node_.order).id(), visited};
   return result;
 }
 

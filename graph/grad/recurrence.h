@@ -4,7 +4,7 @@
 //
 // with the states before each element from a scan. What the derivative does not read is not computed: a sum or an
 // exponential average keeps no states. Sources: Theano, "Elemwise compiler", Gradient (the general accumulator);
-// REQUIREMENTS 161-166.
+// tests/README.md, requirements 161-166.
 #pragma once
 #include <optional>
 #include <vector>

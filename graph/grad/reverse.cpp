@@ -6,13 +6,12 @@
 
 #include "recurrence.h"
 #include "sweep.h"
+#include "node_parts.h"
 #include "others.h"
 #include "storage.h"
 
 namespace weft {
 namespace {
-
-bool is_scalar_constant(const Node& node) { return node.kind == Kind::constant && std::holds_alternative<Scalar>(node.payload); }
 
 std::vector<int> all_axes_of(const Frame& frame) {
   std::vector<int> axes;
@@ -81,7 +80,7 @@ Expr Sweep::whole(Frame& frame, Operand value) {
 
 Local Sweep::operand_local(Frame& frame, NodeId user, int position) {
   const NodeId id = graph_.operand(user, position);
-  if (is_scalar_constant(graph_.node(id))) return Local(frame, std::get<Scalar>(graph_.node(id).payload).as_double());
+  if (const Scalar* number = scalar_of(graph_.node(id))) return Local(frame, number->as_double());
   return Local(frame, Operand{id, graph_.map(user, position)});
 }
 

@@ -6,11 +6,6 @@
 namespace weft {
 namespace {
 
-// What a copy reads, over the axes of the copy's reader.
-Operand read_through(const Graph& graph, const Operand& operand) {
-  return Operand{graph.operand(operand.node, 0), compose(graph.map(operand.node, 0), operand.map)};
-}
-
 // A window that is a slice, step 1, of an array whose other elements would all land outside of the result: the array itself, within.
 // False, and nothing changed, for any other.
 bool write_through(const Graph& graph, Node& node, Operand& window) {
@@ -53,7 +48,7 @@ Graph absorb_copies(const Graph& graph) {
     if (node.kind == Kind::apply || node.kind == Kind::recurrence || node.kind == Kind::others) {
       for (Operand& operand : operands) {
         while (is_pure_copy(rebuild.to, operand.node)) {
-          Operand before = std::exchange(operand, read_through(rebuild.to, operand));
+          Operand before = std::exchange(operand, operand_of(rebuild.to, operand, 0));
           const bool keeps_folds = mentions_all(operands, node.kept, static_cast<int>(node.domain.size()));
           if (keeps_folds) continue;
           operand = std::move(before);                       // the broadcast this copy makes is being folded (G7)

@@ -25,15 +25,15 @@ bool reads_transposed(const Node& reader, const AxisMap& map) {
 
 Order other(Order order) { return order == Order::c ? Order::f : Order::c; }
 
-// `order_of` gives the order of each reader.
-template <class OrderOf> Order majority(const Graph& graph, NodeId id, bool is_output, const OrderOf& order_of) {
+// `orders`: of the readers.
+Order majority(const Graph& graph, NodeId id, bool is_output, const std::vector<Order>& orders) {
   const Order own = graph.node(id).order;
   if (graph.node(id).rank() < 2) return own;                  // both layouts are one
   int surplus = 0;                                            // votes for c less votes for f
   for (auto [edge, end] = boost::out_edges(id.value, graph.storage().list); edge != end; ++edge) {
     const NodeId reader{static_cast<std::uint32_t>(boost::target(*edge, graph.storage().list))};
     if (!is_output && graph.node(reader).kind == Kind::reshape) return own;       // names this memory: store_reshapes has decided
-    Order vote = order_of(reader);
+    Order vote = orders[reader.value];
     if (!is_output && reads_transposed(graph.node(reader), graph.storage().list[*edge].map)) vote = other(vote);
     surplus += vote == Order::c ? 1 : -1;
   }
@@ -42,18 +42,13 @@ template <class OrderOf> Order majority(const Graph& graph, NodeId id, bool is_o
 
 }  // namespace
 
-Order preferred_layout(const Graph& graph, NodeId id) {
-  const bool is_output = std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
-  return majority(graph, id, is_output, [&](NodeId reader) { return graph.node(reader).order; });
-}
-
 Graph choose_layouts(const Graph& graph) {
   std::vector<Order> orders(graph.size());
   const std::vector<bool> is_output = output_marks(graph);
   for (std::size_t k = graph.size(); k-- > 0;) {
     const Node& node = graph.node(id_of(k));
     const bool stored = node.kind == Kind::apply || node.kind == Kind::update;
-    orders[k] = stored ? majority(graph, id_of(k), is_output[k], [&](NodeId reader) { return orders[reader.value]; }) : node.order;
+    orders[k] = stored ? majority(graph, id_of(k), is_output[k], orders) : node.order;
   }
   Rebuild rebuild(graph);
   rebuild.each([&](NodeId id, std::vector<Operand> operands) {

@@ -8,6 +8,7 @@
 #include <weft/recurrence.h>
 
 #include "maps.h"
+#include "node_parts.h"
 #include "rebuild.h"
 
 namespace weft {
@@ -51,14 +52,9 @@ std::optional<int> product_position(const Graph& graph, NodeId id, const std::ve
   return {};
 }
 
-const Scalar* number_of(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  return node.kind == Kind::constant && node.kept == 0 ? std::get_if<Scalar>(&node.payload) : nullptr;
-}
-
 // Of a number it is another number.
 Operand negative_of(Graph& to, const Operand& operand, const Node& over) {
-  if (const Scalar* number = number_of(to, operand.node)) return {to.constant(evaluate(Op::negative, {number, 1}, over.dtype)).id(), operand.map};
+  if (const Scalar* number = scalar_of(to.node(operand.node))) return {to.constant(evaluate(Op::negative, {number, 1}, over.dtype)).id(), operand.map};
   return apply_over_mentioned(to, Op::negative, over.dtype, over.domain, {operand}, over.order);
 }
 
@@ -75,7 +71,7 @@ void add_contracted(Rebuild& rebuild, const Graph& graph, NodeId id, int positio
   if (factors.size() == 1) factors.push_back(factors[0]);    // square
   Operand rest{rebuild[graph.operand(id, 1 - position)], graph.map(id, 1 - position)};
   if (node.op == Op::subtract) {                             // a b - c = fma(a, b, -c); c - a b = fma(-a, b, c)
-    Operand& negated = position == 0 ? rest : factors[number_of(rebuild.to, factors[1].node) ? 1 : 0];
+    Operand& negated = position == 0 ? rest : factors[scalar_of(rebuild.to.node(factors[1].node)) ? 1 : 0];
     negated = negative_of(rebuild.to, negated, node);
   }
   node.op = Op::fma;

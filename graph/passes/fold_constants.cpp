@@ -3,6 +3,7 @@
 #include <weft/passes.h>
 
 #include "maps.h"
+#include "node_parts.h"
 #include "rebuild.h"
 
 namespace weft {
@@ -26,16 +27,15 @@ bool is_exactly_rounded(Op op, DType dtype) {
 }
 
 // Half-precision bodies may keep more bits between ops than a stored constant has: those stay out of this.
-bool is_scalar_constant(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  return node.kind == Kind::constant && node.kept == 0 && std::holds_alternative<Scalar>(node.payload) && !is_half(node.dtype);
+bool is_number(const Graph& graph, NodeId id) {
+  return is_scalar_constant(graph.node(id)) && !is_half(graph.node(id).dtype);
 }
 
 // operand_of(k) is the k-th operand, in `graph`.
 template <class OperandOf> bool is_foldable(const Graph& graph, const Node& node, int arity, const OperandOf& operand_of) {
   const auto are_constant = [&] {
     for (int k = 0; k < arity; ++k)
-      if (!is_scalar_constant(graph, operand_of(k))) return false;
+      if (!is_number(graph, operand_of(k))) return false;
     return true;
   };
   return node.kind == Kind::apply && node.kept == static_cast<int>(node.domain.size()) && !is_half(node.dtype) &&

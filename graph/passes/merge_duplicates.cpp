@@ -1,9 +1,11 @@
 #include <bit>
+#include <optional>
 #include <unordered_map>
 
 #include <weft/passes.h>
 #include <weft/recurrence.h>
 
+#include "payload.h"
 #include "rebuild.h"
 
 namespace weft {
@@ -34,18 +36,16 @@ class Hash {
     const double real = scalar.real();
     return (*this)(std::bit_cast<std::uint64_t>(real != real ? 0.0 : real));
   }
-  Hash& operator()(const Array& array) { return (*this)(bytes(array)); }
+  // Array payloads are c-contiguous copies (Graph::constant). One with other NaNs may be the same and stay beside it.
+  Hash& operator()(const Array& array) {
+    return (*this)(std::string_view(static_cast<const char*>(array.data()), static_cast<std::size_t>(array.size()) * size_of(array.dtype())));
+  }
   Hash& operator()(const Recurring& recurring) {
     return (*this)(recurring.recurrence->name)(static_cast<std::size_t>(recurring.output))(recurring.axes.size())(std::size_t{recurring.backwards});
   }
   Hash& operator()(const Along& along) { return (*this)(static_cast<std::size_t>(along.axis)); }
   Hash& operator()(std::monostate) { return *this; }
   std::size_t value() const { return value_; }
-
-  // Array payloads are c-contiguous copies (Graph::constant).
-  static std::string_view bytes(const Array& array) {
-    return {static_cast<const char*>(array.data()), static_cast<std::size_t>(array.size()) * size_of(array.dtype())};
-  }
 
  private:
   std::size_t value_ = 0;
@@ -61,20 +61,14 @@ std::size_t hash_of(const Node& node, const std::vector<Operand>& operands) {
   return hash.value();
 }
 
-struct SamePayload {
-  template <class T> bool operator()(const T& a, const T& b) const { return a == b; }
-  bool operator()(const Array& a, const Array& b) const {
-    return a.dtype() == b.dtype() && a.shape() == b.shape() && Hash::bytes(a) == Hash::bytes(b);
-  }
-  template <class A, class B> bool operator()(const A&, const B&) const { return false; }
-};
-
-bool same(const Graph& graph, NodeId id, const Node& node, const std::vector<Operand>& operands) {
+// Orders do not count, but of results: a caller sees theirs.
+bool same(const Graph& graph, NodeId id, const Node& node, const std::vector<Operand>& operands, bool is_output) {
   const Node& other = graph.node(id);
+  if (is_output && other.order != node.order) return false;
   if (other.kind != node.kind || other.op != node.op || other.dtype != node.dtype || other.kept != node.kept ||
       other.accumulator != node.accumulator || other.domain != node.domain)
     return false;
-  if (!std::visit(SamePayload{}, other.payload, node.payload)) return false;
+  if (!same_payload(other.payload, node.payload)) return false;
   if (graph.arity(id) != static_cast<int>(operands.size())) return false;
   for (std::size_t k = 0; k < operands.size(); ++k) {
     const int position = static_cast<int>(k);
@@ -88,12 +82,14 @@ bool same(const Graph& graph, NodeId id, const Node& node, const std::vector<Ope
 Graph merge_duplicates(const Graph& graph) {
   Rebuild rebuild(graph);
   std::unordered_multimap<std::size_t, NodeId> seen;
+  const std::vector<bool> is_output = output_marks(graph);
   rebuild.each([&](NodeId id, std::vector<Operand> operands) {      // inputs are never equal
     const Node& node = graph.node(id);
     const std::size_t hash = hash_of(node, operands);
-    auto [candidate, end] = seen.equal_range(hash);
-    while (candidate != end && !same(rebuild.to, candidate->second, node, operands)) ++candidate;
-    return candidate != end ? candidate->second : seen.emplace(hash, rebuild.to.add(node, std::move(operands)))->second;
+    std::optional<NodeId> first;                                    // of those that are the same
+    for (auto [candidate, end] = seen.equal_range(hash); candidate != end; ++candidate)
+      if ((!first || candidate->second < *first) && same(rebuild.to, candidate->second, node, operands, is_output[id.value])) first = candidate->second;
+    return first ? *first : seen.emplace(hash, rebuild.to.add(node, std::move(operands)))->second;
   });
   return rebuild.finish();
 }

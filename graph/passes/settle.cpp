@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "text/print.h"
+#include "node_parts.h"
 
 namespace weft {
 namespace {

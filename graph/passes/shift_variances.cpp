@@ -16,6 +16,7 @@
 
 #include "expr/axes.h"
 #include "maps.h"
+#include "node_parts.h"
 #include "rebuild.h"
 
 namespace weft {
@@ -95,7 +96,7 @@ class Reader {
     const Extent count = count_of(Shape(total.domain.begin() + total.kept, total.domain.end()));
     const Node* node = &graph_.node(id);
     if (count.is_number()) {
-      const auto* number = node->kind == Kind::constant ? std::get_if<Scalar>(&node->payload) : nullptr;
+      const Scalar* number = scalar_of(*node);
       return number && !count.is(0) && number->as_double() == Scalar::of(total.dtype, count.constant()).as_double();
     }
     if (node->kind == Kind::apply && node->op == Op::cast) node = &graph_.node(graph_.operand(id, 0));

@@ -5,6 +5,7 @@
 #include <weft/passes.h>
 
 #include "maps.h"
+#include "node_parts.h"
 #include "rebuild.h"
 #include "simplify_rules.h"
 
@@ -48,22 +49,20 @@ class Matcher {
       else return seen->node == value.node && seen->map == value.map;
       return true;
     }
-    while (is_pure_copy(graph_, value.node)) value = inside(value, 0);
+    while (is_pure_copy(graph_, value.node)) value = operand_of(graph_, value, 0);
     const Node& node = graph_.node(value.node);
     if (term.form == Term::Form::literal) return is_literal(node, term.literal);
     if (node.kind != Kind::apply || node.op != term.op || node.kept != static_cast<int>(node.domain.size())) return false;
     for (std::size_t k = 0; k < term.operands.size(); ++k)
-      if (!match(term.operands[k], inside(value, static_cast<int>(k)), bound)) return false;
+      if (!match(term.operands[k], operand_of(graph_, value, static_cast<int>(k)), bound)) return false;
     return true;
   }
 
  private:
-  Operand inside(const Operand& value, int position) const {
-    return Operand{graph_.operand(value.node, position), compose(graph_.map(value.node, position), value.map)};
-  }
   static bool is_literal(const Node& node, double literal) {
-    if (node.kind != Kind::constant || !std::holds_alternative<Scalar>(node.payload) || is_boolean(node.dtype)) return false;
-    const double value = std::get<Scalar>(node.payload).as_double();
+    const Scalar* number = scalar_of(node);
+    if (!number || is_boolean(node.dtype)) return false;
+    const double value = number->as_double();
     return value == literal && std::signbit(value) == std::signbit(literal);
   }
   const Graph& graph_;

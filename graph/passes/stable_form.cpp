@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "maps.h"
+#include "node_parts.h"
 
 namespace weft {
 namespace {
@@ -57,8 +58,7 @@ class Reader {
   Operand operand(int position) const { return {graph_.operand(id_, position), graph_.map(id_, position)}; }
 
   bool is_one(const Operand& operand) const {
-    const Node& node = graph_.node(operand.node);
-    const auto* number = node.kind == Kind::constant ? std::get_if<Scalar>(&node.payload) : nullptr;
+    const Scalar* number = scalar_of(graph_.node(operand.node));
     return number && number->as_double() == 1;
   }
   bool is_plain(const Operand& operand, Op op) const {

@@ -7,6 +7,8 @@
 
 #include <weft/error.h>
 
+#include "names.h"
+
 namespace weft {
 
 class Cursor {
@@ -46,7 +48,7 @@ class Cursor {
   std::string_view word() {
     skip_space();
     const std::size_t begin = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_word_character(text_[at_])) ++at_;
     return between(begin, at_);
   }
   std::string_view expect_word(std::string_view what) {
@@ -59,7 +61,7 @@ class Cursor {
     skip_space();
     const std::size_t begin = at_;
     if (at_ < text_.size() && text_[at_] == '-') ++at_;
-    while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.' || is_exponent_sign(begin))) ++at_;
+    while (at_ < text_.size() && (is_word_character(text_[at_]) || text_[at_] == '.' || is_exponent_sign(begin))) ++at_;
     return between(begin, at_);
   }
   // Everything up to a comma or a closing bracket outside parentheses and of no "s[0]", without surrounding spaces.
@@ -82,7 +84,7 @@ class Cursor {
   [[noreturn]] void fail_here(const std::string& message) {
     skip_space();
     std::size_t length = 0;
-    while (at_ + length < text_.size() && is_word(text_[at_ + length])) ++length;
+    while (at_ + length < text_.size() && is_word_character(text_[at_ + length])) ++length;
     if (length == 0 && at_ < text_.size())
       do ++length;
       while (at_ + length < text_.size() && (static_cast<unsigned char>(text_[at_ + length]) & 0xC0) == 0x80);      // all bytes of a character
@@ -107,7 +109,6 @@ class Cursor {
     std::replace_if(shown.begin(), shown.end(), [](char c) { return c != '\t' && std::iscntrl(static_cast<unsigned char>(c)); }, '?');
     return shown;
   }
-  static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
   bool is_exponent_sign(std::size_t begin) const {
     return (text_[at_] == '-' || text_[at_] == '+') && at_ > begin && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E');
   }

@@ -59,6 +59,7 @@ void Parser::define() {
   in_.expect("{");
   made->step = nested();
   made->finish = nested();
+  if (in_.peek("graph")) made->gradient = nested();
   in_.expect("}");
   check_definition(*made, begin, name.size());
   definitions_[name] = std::move(made);
@@ -73,10 +74,26 @@ Graph Parser::nested() {
   return graph;
 }
 
+namespace {
+bool is_gradient_of(const Recurrence& made) {
+  const auto dtypes_of = [](const Graph& graph, const std::vector<NodeId>& ids) {
+    std::vector<DType> dtypes;
+    for (NodeId id : ids) dtypes.push_back(graph.node(id).dtype);
+    return dtypes;
+  };
+  const std::vector<DType> given = dtypes_of(made.step, made.step.inputs);
+  std::vector<DType> expected = given;                       // and a cotangent for each state
+  expected.insert(expected.end(), given.begin(), given.begin() + static_cast<std::ptrdiff_t>(made.states()));
+  return std::all_of(given.begin(), given.end(), is_floating) && dtypes_of(*made.gradient, made.gradient->inputs) == expected &&
+         dtypes_of(*made.gradient, made.gradient->outputs) == given;
+}
+}  // namespace
+
 // The states go in and come out.
 void Parser::check_definition(const Recurrence& made, std::size_t begin, std::size_t length) {
   const auto check = [&](bool holds, const std::string& what) { if (!holds) in_.fail_at(begin, length, made.name + ": " + what); };
-  for (const Graph* part : {&made.step, &made.finish}) {
+  for (const Graph* part : {&made.step, &made.finish, made.gradient ? &*made.gradient : nullptr}) {
+    if (!part) continue;
     check(part->inputs.size() >= made.states(), concat("expected ", made.states(), " states, got ", part->inputs.size(), " inputs"));
     for (std::size_t k = 0; k < made.states(); ++k)
       check(part->node(part->inputs[k]).dtype == made.start[k].dtype(), concat("state ", k, " is ", made.start[k].dtype(), ", not ", part->node(part->inputs[k]).dtype));
@@ -86,6 +103,7 @@ void Parser::check_definition(const Recurrence& made, std::size_t begin, std::si
     }
   }
   check(made.step.inputs.size() > made.states(), "the step takes no element");
+  if (made.gradient) check(is_gradient_of(made), "its gradient is not one of floating (states, elements, cotangents of new states) to (cotangents of states, of elements)");
   check(made.step.outputs.size() >= made.states() && !made.finish.outputs.empty() && made.finish.inputs.size() == made.states(), "a value is missing");
   for (std::size_t k = 0; k < made.states(); ++k)
     check(made.step.node(made.step.outputs[k]).dtype == made.start[k].dtype(), concat("the step turns state ", k, " into ", made.step.node(made.step.outputs[k]).dtype));

@@ -167,7 +167,7 @@ NodeId Parser::recurrence(Node node, bool scans) {
   in_.skip_space();
   const std::size_t begin = in_.at();
   const std::string name(in_.expect_word("an accumulator"));
-  if (in_.take(".")) recurring.output = static_cast<int>(in_.scalar(i64, in_.at(), in_.literal()).integer());
+  if (in_.take(".")) recurring.output = static_cast<int>(in_.scalar(i32, in_.at(), in_.literal()).integer());
   const std::vector<Operand> elements = operands(std::nullopt);
   const auto defined = definitions_.find(name);
   if (defined != definitions_.end()) {

@@ -5,18 +5,21 @@
 
 #include <weft/recurrence.h>
 
+#include "names.h"
 #include "storage.h"
 
 namespace weft {
 namespace {
 
-constexpr int letter_count = 64;   // further axes are written #64 and cannot be parsed
-
-bool is_plain_name(const std::string& name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+// Enough for every node of the graph, and for one that is about to be added.
+std::size_t letter_count(const Graph& graph) {
+  std::size_t most = 64;
+  for (std::size_t k = 0; k < graph.size(); ++k) most = std::max(most, graph.node(id_of(k)).domain.size());
+  return most;
 }
+
 std::string quoted(const std::string& name) {
-  if (is_plain_name(name)) return name;
+  if (is_word(name)) return name;
   std::string text = "\"";
   for (char c : name) text += c == '"' || c == '\\' ? std::string{'\\', c} : c == '\n' ? std::string("\\n") : std::string{c};
   return text + "\"";
@@ -32,7 +35,6 @@ std::vector<std::string> symbols_of(const Graph& graph) {
 
 }  // namespace
 
-bool is_scalar_constant(const Node& node) { return node.kind == Kind::constant && node.domain.empty(); }
 bool has_line(const Node& node) { return node.kind != Kind::input && !is_scalar_constant(node); }
 
 bool literal_is_inferred(Op op, std::size_t position, const std::vector<DType>& dtypes, const std::vector<bool>& is_literal) {
@@ -43,16 +45,11 @@ bool literal_is_inferred(Op op, std::size_t position, const std::vector<DType>& 
   return false;
 }
 
-std::vector<Operand> operands_of(const Graph& graph, NodeId id) {
-  std::vector<Operand> operands;
-  for (int p = 0; p < graph.arity(id); ++p) operands.push_back({graph.operand(id, p), graph.map(id, p)});
-  return operands;
-}
-
 Printer::Printer(const Graph& graph) : graph_(graph) {
   const std::vector<std::string> symbols = symbols_of(graph);
   const auto is_free = [&](const std::string& name) { return std::find(symbols.begin(), symbols.end(), name) == symbols.end(); };
-  for (int round = 0; letters_.size() < letter_count; ++round)
+  const std::size_t count = letter_count(graph);
+  for (int round = 0; letters_.size() < count; ++round)
     for (char c : std::string("ijklpqrstuvwxyzabcdefghmno")) {
       const std::string name = c + (round == 0 ? std::string() : std::to_string(round));
       if (is_free(name)) letters_.push_back(name);
@@ -81,7 +78,8 @@ std::string Printer::definitions() const {
       text += (k ? ", " : "") + to_text(start) + (is_boolean(start.dtype()) ? "" : concat(":", start.dtype()));
     }
     text += ") {\n";
-    for (const Graph* part : {&recurrence->step, &recurrence->finish}) {
+    for (const Graph* part : {&recurrence->step, &recurrence->finish, recurrence->gradient ? &*recurrence->gradient : nullptr}) {
+      if (!part) continue;
       std::string lines = "    " + to_text(*part);
       lines.pop_back();
       for (std::size_t at = 0; (at = lines.find('\n', at)) != std::string::npos; at += 5) lines.replace(at, 1, "\n    ");

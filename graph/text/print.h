@@ -6,13 +6,14 @@
 
 #include <weft/text.h>
 
+#include "node_parts.h"
+
 namespace weft {
 
 // Whether a scalar operand at `position` needs no :dtype, because another operand tells it.
 bool literal_is_inferred(Op op, std::size_t position, const std::vector<DType>& dtypes, const std::vector<bool>& is_literal);
 
 // Inputs and scalar constants have no line of their own.
-bool is_scalar_constant(const Node& node);
 bool has_line(const Node& node);
 
 struct Line {
@@ -45,20 +46,6 @@ class Printer {
   std::vector<std::string> letters_;
   std::vector<Definition> definitions_;
 };
-
-std::vector<Operand> operands_of(const Graph& graph, NodeId id);
-
-// Every extent that a node or its maps hold.
-template <class Visit> void for_each_extent(const Node& node, const std::vector<Operand>& operands, const Visit& visit) {
-  for (const Extent& extent : node.domain) visit(extent);
-  if (const auto* extent = std::get_if<Extent>(&node.payload)) visit(*extent);
-  if (const auto* fit = std::get_if<Fit>(&node.payload))
-    for (const Extent& extent : fit->target) visit(extent);
-  if (const auto* places = std::get_if<AxisMap>(&node.payload))
-    for (const AxisRef& ref : *places) visit(ref.start);
-  for (const Operand& operand : operands)
-    for (const AxisRef& ref : operand.map) visit(ref.start);
-}
 
 // The line of a node and a caret under one operand (-1: none), as the tail of a message: "\n  line\n    ^~~~".
 std::string show(const Graph& graph, NodeId id, int operand = -1);

@@ -80,8 +80,7 @@ std::string TextReader::graph_name() {
 DType TextReader::dtype() {
   const std::size_t begin = at();
   const std::string word(expect_word("a dtype"));
-  for (int k = 0; k <= static_cast<int>(f64); ++k)
-    if (word == to_text(static_cast<DType>(k))) return static_cast<DType>(k);
+  if (const auto dtype = find_dtype(word)) return *dtype;
   move_to(begin);
   fail_here("expected a dtype such as f32, i64 or bool");
 }

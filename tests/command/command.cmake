@@ -21,6 +21,11 @@ string(REPEAT "(" 20000 opening)
 string(REPEAT ")" 20000 closing)
 file(WRITE ${WORK}/deep.weft "graph deep(%x: f32[${opening}n${closing}]) -> (%0) {\n  %0: f32[] = sum(i:n) copy(%x[i])\n}\n")
 
+file(WRITE ${WORK}/deep_loops.weft "graph deep_loops(%x: f32[a,b,c,d,e,f]) -> (%0) {
+  %0: f32[i:a,j:b,k:c,l:d,p:e,q:f] = exp(%x[i,j,k,l,p,q])
+}
+")
+
 # expect(status text words...): `weft words...` ends with the status, and what it says matches the text.
 function(expect status text)
   execute_process(COMMAND ${weft} ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE ended OUTPUT_VARIABLE said ERROR_VARIABLE said)
@@ -34,6 +39,7 @@ endfunction()
 expect(0 "read_through_windows  slices of" passes)
 expect(0 "sum\\(j:m\\) exp" show sum.weft)
 expect(0 "weft_sums" show --asm sum.weft)
+expect(0 "lanes .*exp" show --program deep_loops.weft)
 expect(0 "ok    %0 f32" check sum.weft)
 expect(0 "ok    %2 f32" check padded.weft --size n=5000)
 expect(0 "ok    %0 f32.*ok    %1 f32.*ok    %loss f32" check order.weft)

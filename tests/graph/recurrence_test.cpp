@@ -1,4 +1,4 @@
-// Accumulators of one's own and scans: what they compute, their dtypes, their text, their errors. REQUIREMENTS 139, 140, T5, T8.
+// Accumulators of one's own and scans: what they compute, their dtypes, their text, their errors. tests/README.md, requirements 139, 140, T5, T8.
 #include <weft/recurrence.h>
 
 #include <cmath>
@@ -182,6 +182,48 @@ TEST_CASE("text: definitions come first, equal ones once, names that are taken g
   CHECK(to_text(again) == text);
   verify(again);
   CHECK(to_text(merge_duplicates(extract(g, {x}, {a, reduce(x, horner(), {1})}))).find("fold(j:3)") != std::string::npos);
+}
+
+TEST_CASE("a gradient that the author gives is part of an accumulator, and of its text") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n"});
+  const auto derived = Accumulator::fold("total", 0.0, [](Expr s, Expr e) { return s + e; });
+  const auto given = derived.with_grad([](Expr, Expr, Expr cotangent) { return std::tuple{cotangent, 2 * cotangent}; });
+  for (const Expr& out : {scan(x, derived), scan(x, given)}) g.outputs.push_back(out.id());
+  const std::string text = to_text(g);
+  CHECK(text.find("  define total_2(0:f64) {\n"
+                  "    graph step(%s0: f64[], %x0: f64[]) -> (%0, %0) {\n"
+                  "      %0: f64[] = add(%s0, %x0)\n"
+                  "    }\n"
+                  "    graph finish(%s0: f64[]) -> (%s0) {\n"
+                  "    }\n"
+                  "    graph gradient(%s0: f64[], %x0: f64[], %g0: f64[]) -> (%g0, %0) {\n"
+                  "      %0: f64[] = multiply(2, %g0)\n"
+                  "    }\n"
+                  "  }\n") != std::string::npos);
+  const Graph again = parse(text);
+  CHECK(same(again, g));
+  CHECK(to_text(again) == text);
+  CHECK(merge_duplicates(again).outputs[0] != merge_duplicates(again).outputs[1]);
+  Graph parsed = parse(text);
+  const Expr y(parsed, parsed.inputs[0]);
+  for (std::size_t k = 0; k < 2; ++k) {
+    const Expr slope = grad(sum(Expr(parsed, parsed.outputs[k])), {y})[0];
+    CHECK(values_of(slope, {y}, {doubles({5, 6, 7}, {3})}) == (k == 0 ? std::vector<double>{3, 2, 1} : std::vector<double>{6, 4, 2}));
+  }
+  std::string wrong = text;
+  wrong.replace(wrong.find("-> (%g0, %0) {"), 14, "-> (%g0) {    ");
+  CHECK(error_text([&] { parse(wrong); }).find("total_2: its gradient is not one of floating (states, elements, cotangents of new states)") != std::string::npos);
+}
+
+TEST_CASE("elements that have no common dtype fold, unless a number asks for one") {
+  Graph g;
+  const Expr u = g.input("u", u64, {2}), i = g.input("i", i64, {2});
+  const auto both = Accumulator::fold("both", Scalar::of(f64, 0.0), [](Expr s, Expr a, Expr b) { return s + cast(a, f64) * cast(b, f64); });
+  const auto weak = Accumulator::fold("weak", 0, [](Expr s, Expr a, Expr b) { return s + cast(a, i64) * b; });
+  CHECK(values_of(reduce({u, i}, both), {u, i}, {Array::from<std::uint64_t>({1, 2}), Array::from<std::int64_t>({3, -4})}) == std::vector<double>{-5});
+  CHECK(error_text([&] { reduce({u, i}, weak); }) ==
+        "dtype: weak: the number 0 takes the dtype of the elements, and u64 and a signed integer have none in common\n  cast one of them");
 }
 
 TEST_CASE("recurrences: errors") {

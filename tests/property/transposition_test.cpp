@@ -1,4 +1,4 @@
-// Order c is the transpose of order f on transposed inputs (REQUIREMENTS 141): random elemwise calls, to the bit.
+// Order c is the transpose of order f on transposed inputs (tests/README.md, requirements 141): random elemwise calls, to the bit.
 #include <doctest/doctest.h>
 
 #include <weft/elemwise.h>

@@ -1,6 +1,7 @@
 #include <weft/array.h>
 
 #include <cstdint>
+#include <sstream>
 
 #include <doctest/doctest.h>
 
@@ -209,4 +210,29 @@ TEST_CASE("what a caller can get wrong with transforms") {
         "shape: reshape_view: shape [2, 3] has 6 elements but [4] has 4");
   CHECK(error_text([&] { a.transpose().reshape_view({6}); }) ==
         "usage: reshape_view: the array of shape [3, 2] and strides [1, 3] is not contiguous\n  copy(Order::c) it first");
+}
+
+TEST_CASE("slices from anywhere, however far, are refused") {
+  const Array a = counting({4});
+  for (const Index start : {INT64_MIN, Index{-1}, Index{4}, INT64_MAX})
+    for (const Index step : {INT64_MIN, Index{-1}, Index{1}, INT64_MAX})
+      CHECK(error_text([&] { a.slice(0, start, 1, step); }) == concat("shape: slice: 1 indices from ", start, " in steps of ", step, " leave axis 0 of shape [4]"));
+  CHECK(a.slice(0, 3, 1, INT64_MIN).to_vector<float>() == Floats{3});
+}
+
+TEST_CASE("arrays as text: dtype, shape, a line for each row; of many elements the ends") {
+  CHECK(to_text(Array::scalar(13.0f)) == "f32[] 13");
+  CHECK(to_text(Array::from({0.1, -0.0, 1e300})) == "f64[3] [0.1, -0, 1e+300]");
+  CHECK(to_text(Array::from(std::vector<bool>{true, false})) == "bool[2] [true, false]");
+  CHECK(to_text(Array::from<std::uint8_t>({200, 0}).flip(0)) == "u8[2] [0, 200]");
+  CHECK(to_text(counting({2, 3}).transpose()) == "f32[3, 2]\n[[0, 3],\n [1, 4],\n [2, 5]]");
+  CHECK(to_text(counting({2, 2, 1})) == "f32[2, 2, 1]\n[[[0],\n  [1]],\n\n [[2],\n  [3]]]");
+  CHECK(to_text(Array(f32, {1000000000, 0})) == "f32[1000000000, 0] []");
+  CHECK(to_text(counting({1001})) == "f32[1001] [0, 1, 2, .., 998, 999, 1000]");
+  CHECK(to_text(counting({8, 200}).slice(1, 0, 200)) ==
+        "f32[8, 200]\n[[0, 1, 2, .., 197, 198, 199],\n [200, 201, 202, .., 397, 398, 399],\n [400, 401, 402, .., 597, 598, 599],\n ..,\n"
+        " [1000, 1001, 1002, .., 1197, 1198, 1199],\n [1200, 1201, 1202, .., 1397, 1398, 1399],\n [1400, 1401, 1402, .., 1597, 1598, 1599]]");
+  std::ostringstream out;
+  out << Array::from<float>({1, 2});
+  CHECK(out.str() == "f32[2] [1, 2]");
 }

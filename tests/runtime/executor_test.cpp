@@ -155,3 +155,12 @@ TEST_CASE("code of a stage is never called for no units, neither by executors no
   CHECK(slices == 1);
   CHECK(runs[1] == 1);
 }
+
+TEST_CASE("scratch that the system does not give is an error, and the next stage gets what it asks for") {
+  for (int threads = 1; threads <= 2; ++threads) {
+    const std::shared_ptr<Executor> executor = make_executor(threads);
+    CHECK(run_counting(*executor, 1000, 100000, 100, counting_stage()).all_once);
+    CHECK(error_text([&] { run_counting(*executor, 1000, 100000, Index{1} << 60, counting_stage()); }).find("cannot allocate 1152921504606846976 bytes") != std::string::npos);
+    CHECK(run_counting(*executor, 1000, 100000, 100, counting_stage()).all_once);
+  }
+}

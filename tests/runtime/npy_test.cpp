@@ -92,3 +92,10 @@ TEST_CASE("what is wrong with a file is said") {
   CHECK(error_text([&] { write_npy(file.path, Array(bf16, {2})); }) ==
         "unsupported: " + file.path + ": .npy files cannot hold bf16\n  cast to f32 first");
 }
+
+TEST_CASE("what cannot be written leaves the file as it was") {
+  const File file;
+  file.write("what was there");
+  CHECK(error_text([&] { write_npy(file.path, Array(f32, Dims(40000, 1))); }) == "unsupported: " + file.path + ": rank 40000 does not fit the header");
+  CHECK(file.read() == "what was there");
+}

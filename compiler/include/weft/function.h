@@ -22,7 +22,7 @@
 // never change.
 //
 // f16 and bf16 are computed in f32 and rounded where they are stored: in results, before a reshape, an update or a scan reads them, and where a
-// cast to them asks for it (NUMERICS, Types). So a product of matrices adds exact products, exp(x) / sum(exp(x)) rounds once, and no result depends
+// cast to them asks for it. So a product of matrices adds exact products, exp(x) / sum(exp(x)) rounds once, and no result depends
 // on which others are asked for. final_graph() has the casts; interpret() of the graph as it was built rounds every value.
 //
 // Cost beside compilation: arguments of new dtypes, shapes or strides are checked and arranged for in a microsecond or two; with one of the

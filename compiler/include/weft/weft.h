@@ -10,6 +10,7 @@
 #include <weft/grad.h>
 #include <weft/graph.h>
 #include <weft/interpret.h>
+#include <weft/linear_algebra.h>
 #include <weft/rearrange.h>
 #include <weft/text.h>
 #include <weft/tml.h>

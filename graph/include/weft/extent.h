@@ -72,7 +72,6 @@ std::ostream& operator<<(std::ostream& out, const Extent& extent);
 
 using Shape = std::vector<Extent>;
 std::string to_text(const Shape& shape);                                   // "[n, 64]"
-bool is_static(const Shape& shape);
 Dims evaluate(const Shape& shape, const Bindings& bindings);                // throws Error(shape) for an unbound symbol
 
 }  // namespace weft

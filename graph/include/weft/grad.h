@@ -4,7 +4,7 @@
 //   std::vector<Expr> vs = vjp({y1, y2}, {x}, {seed1, seed2});
 //
 // Results are ordinary nodes of the same shape and dtype as what they belong to: print, compile or differentiate them
-// again. Rules (NUMERICS, "Gradients"):
+// again. Rules:
 //   the derivative is formed first and then summed over what was broadcast; a fold's derivative is taken at its operands
 //   ties of maximum, minimum, max and min share the gradient equally; relu'(0) = abs'(0) = 0; clip passes at its bounds
 //   where passes to the chosen branch only, and nothing of the other one leaks, NaN and infinity included

@@ -13,7 +13,7 @@
 //   G3 a map has one reference per operand axis, names each domain axis at most once and stays in bounds
 //   G4 mapped extents agree: step 1 and start 0 need equal extents, unless the reference says that it reads a part
 //   G5 dtype is what the op row's rule gives    G6 mode accumulate iff kept < |domain|; scan: recurrences only
-//   G7 every folded axis is mentioned by some operand (Graph::fold multiplies or powers otherwise)
+//   G7 every folded axis is mentioned by some operand
 // Pure values.
 #pragma once
 #include <compare>
@@ -95,6 +95,8 @@ struct Fit {
   friend bool operator==(const Fit&, const Fit&) = default;
 };
 
+using Payload = std::variant<std::monostate, std::string, Scalar, Array, Extent, AxisMap, Recurring, Along, Fit>;
+
 struct Node {
   Kind kind = Kind::apply;
   Op op = Op::copy;
@@ -104,7 +106,7 @@ struct Node {
   Mode mode = Mode::broadcast;
   AccumulatorId accumulator = AccumulatorId::none;
   Order order = Order::c;                                    // alignment rule and preferred layout when stored
-  std::variant<std::monostate, std::string, Scalar, Array, Extent, AxisMap, Recurring, Along, Fit> payload;
+  Payload payload;
 
   int rank() const { return kept; }
   Shape shape() const { return Shape(domain.begin(), domain.begin() + kept); }

@@ -3,7 +3,7 @@
 // A pass leaves its argument alone, keeps every input (in order, used or not) and the number and order of outputs, and
 // costs near linear time without recursion: 20,000 nodes take a few tens of milliseconds. Results hold live nodes
 // only, except where a pass says otherwise. Every output of a result is a distinct node that computes something
-// (apply or update): an output that would be an input, a constant or another output becomes a copy of it.
+// (can_be_output in passes/rebuild.h): an output that would be an input, a constant or another output becomes a copy of it.
 //
 //   Graph small = drop_dead(merge_duplicates(simplify(extract(graph, {x, w}, {loss}))));
 //
@@ -82,10 +82,7 @@ Graph turn_scans(const Graph& graph);
 // have; between equal numbers, and without readers, the node's own. A reader that runs through the axes backwards
 // (x[j,i] over i, j) prefers the other layout, unless the node is an output: callers see F only where an order f asks.
 // Keeps: every value, bit for bit: the order of a fold is defined on axes, not on memory.
-// Source: REQUIREMENTS 154.
+// Source: tests/README.md, requirements 154.
 Graph choose_layouts(const Graph& graph);
-
-// The layout that the readers of one node vote for, by their `order` as it stands. Cost: linear in the readers.
-Order preferred_layout(const Graph& graph, NodeId id);
 
 }  // namespace weft

@@ -13,7 +13,7 @@
 // them. Lambdas take tuple states as tuples or spread out; without a finish the value is the (first) state. A fold is
 // init, step(state, x...) -> state, finish(state) -> value. Start values are weak numbers, or Scalars to fix a dtype.
 // Lambdas may use the functions of weft/expr.h, their arguments and numbers; they are traced once per list of dtypes.
-// Visiting order (REQUIREMENTS 138, T5): order c visits the last folded axis fastest, order f the first one, whatever the
+// Visiting order (tests/README.md, requirements 138, T5): order c visits the last folded axis fastest, order f the first one, whatever the
 // storage; the interpreter and compiled loops visit alike, so results are the same to the bit on any number of threads. A
 // monoid is visited the same way: combine(state, lift(x)), starting at the unit.
 // No element: the value of the start state. Errors: shape, dtype and usage, before the graph changes.
@@ -42,23 +42,10 @@ struct Recurrence {
   std::optional<Graph> gradient;
   std::size_t states() const { return start.size(); }
 };
-bool same(const Recurrence& a, const Recurrence& b);           // but for the names
+bool same(const Recurrence& a, const Recurrence& b);           // but for the names; gradients count
 
 // The recurrence of cumulative_sum and its kin: emits the state after each element. f16 and bf16 are carried in f32.
 std::shared_ptr<const Recurrence> builtin_scan(AccumulatorId acc, DType element, DType result);
-
-// Runs a graph of scalars on numbers.
-class ScalarGraph {
- public:
-  explicit ScalarGraph(const Graph& graph, OpLoops loops = op_loop);   // keep the graph alive
-  // inputs in declaration order; the result is valid until the next call
-  const std::vector<Scalar>& operator()(const std::vector<Scalar>& inputs);
-
- private:
-  const Graph& graph_;
-  OpLoops loops_;
-  std::vector<Scalar> values_, results_;
-};
 
 class Accumulator {
  public:

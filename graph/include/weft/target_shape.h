@@ -17,7 +17,7 @@
 // Errors: usage (mode and axes_mapping that do not go together, an unknown mode), dtype, shape, unsupported.
 // Thread-safety: building a graph is single-threaded; functions on shapes are pure. Cost: O(rank); the broadcast is part of
 // the node's map and costs nothing.
-// Source: OpenVINO, "Broadcast-3"; REQUIREMENTS 109 to 131 (readings O1 to O5). PDPD: OpenVINO's broadcast rules for
+// Source: OpenVINO, "Broadcast-3"; tests/README.md, requirements 109 to 131 (readings O1 to O5). PDPD: OpenVINO's broadcast rules for
 // elementwise operations.
 #pragma once
 #include <string_view>

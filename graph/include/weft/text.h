@@ -19,7 +19,8 @@
 //   recurrences  %5: f64[i:n,j:m] = scan(j) sum(%x[i,j])      %6: f64[i:n] = fold(j:m) ema(%x[i,j])
 //              an accumulator of one's own is defined in front of the lines:
 //              define ema(0:f64) { graph step(%s0: f64[], %x0: f64[]) -> (%2, %2) {..} graph finish(%s0: f64[]) -> (%0) {..} }
-//              start values; (states, elements) -> (states, emitted values); states -> values, of which ema.1 is the second
+//              start values; (states, elements) -> (states, emitted values); states -> values, of which ema.1 is the second;
+//              then graph gradient(..) -> (..), if it was given one (recurrence.h)
 //   others     %5: f64[i:n,j:4] = others(j) prod(%x[i,j])     (each element: the product of all others along j)
 //   at calls   %4: f64[s[0],4] = broadcast(%x) to [s[0],4]     (weft/settle.h; s[0] is an element of the input %s; `with` instead
 //              of `to`: both ways; unbroadcast(%g): the adjoint)

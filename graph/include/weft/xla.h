@@ -12,7 +12,7 @@
 // Dtypes: operands have one dtype; nothing is promoted.
 // Errors: usage (empty Expr, two graphs, an op that is not binary), dtype, shape; then the graph has no new node.
 // Thread-safety: building a graph is single-threaded; functions on shapes are pure. Cost: O(rank).
-// Source: XLA, "Broadcasting semantics"; REQUIREMENTS 65 to 91 (readings X1 to X6). Ranges of sizes: XLA shape inference.
+// Source: XLA, "Broadcasting semantics"; tests/README.md, requirements 65 to 91 (readings X1 to X6). Ranges of sizes: XLA shape inference.
 #pragma once
 #include <vector>
 

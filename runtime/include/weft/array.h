@@ -10,6 +10,7 @@
 //   t.at<float>({2, 0}) = 7;                 // a is now 1 2 7 4 5 6
 //   Array row = a.slice(0, 1, 1).flip(1);    // [1, 3]: 6 5 4
 //   row.to_vector<float>();                  // logical order, last index fastest
+//   std::cout << a;                          // f32[2, 3], then [[1, 2, 7], and on the next line [4, 5, 6]]
 //
 // Invariants: shape().size() == strides().size(); sizes are not negative and their product fits an Index; a writable
 // View may still be self-overlapping only if its maker said so (broadcast_to makes views read-only).
@@ -20,7 +21,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
+#include <iosfwd>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -144,6 +147,11 @@ class Array : public View {
 
 // Copies every element; both have the same dtype and shape, any strides. Overlap is allowed (as if through a copy).
 void copy_elements(const View& from, const View& to);
+
+// "f32[2, 3]" and the elements, each with the fewest digits that give it back: a line for each row, as NumPy prints them. Of more than
+// a thousand elements the first and last three along each axis.
+std::string to_text(const View& view);
+std::ostream& operator<<(std::ostream& out, const View& view);
 
 void check_value_count(std::size_t count, const Dims& shape);  // throws unless they agree
 

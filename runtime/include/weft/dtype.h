@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -94,11 +95,14 @@ constexpr bool is_unsigned_integer(DType dtype) { return kind_of(dtype) == DType
 constexpr bool is_integer(DType dtype) { return is_signed_integer(dtype) || is_unsigned_integer(dtype); }
 
 const char* to_text(DType dtype);                  // "f32", "bool"
-DType parse_dtype(std::string_view text);          // throws Error(text)
+std::optional<DType> find_dtype(std::string_view text);
 std::ostream& operator<<(std::ostream& out, DType dtype);
 
-// The common type of two operands; throws Error(dtype) for u64 with a signed integer.
-DType promote(DType a, DType b);
+// The dtype that two operands share; none for u64 beside a signed integer.
+std::optional<DType> common_dtype(DType a, DType b);
+DType promote(DType a, DType b);                   // the same; throws Error(dtype) where there is none
+// Whether promotion makes a `narrow` beside a `wide` a `wide`.
+inline bool holds(DType wide, DType narrow) { return common_dtype(wide, narrow) == wide; }
 
 // One value. Integers and bool live in `integer` (u64 as its bit pattern), floats in `real`.
 // f16, bf16 and f32 values are exactly representable in their dtype (every constructor rounds).

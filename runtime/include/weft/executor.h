@@ -13,7 +13,6 @@
 // their workers, which may run where the thread could that ran the first parallel loop on them: who binds threads to
 // processors does so after that. Cost: the serial path allocates nothing once a thread's scratch is large enough.
 #pragma once
-#include <atomic>
 #include <memory>
 #include <mutex>
 

@@ -1,7 +1,7 @@
 // Partial results of units become one: a stage without code of its own.
 //
 // A reduction over the outer axis leaves one row of partial results for each unit of its stage. The stage after it folds the rows of each of its
-// results in a fixed tree (NUMERICS.md: the same bits for any number of threads) and copies what comes out to its array. Machine code for that would
+// results in a fixed tree (the same bits for any number of threads) and copies what comes out to its array. Machine code for that would
 // take longer to generate than most sums take to run.
 //
 // Where there are no units, the stage before does not run: results are values of nothing.

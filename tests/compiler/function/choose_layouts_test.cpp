@@ -1,5 +1,5 @@
-// The layouts chosen by choose_layouts as memory: results and arrays between nests (REQUIREMENTS 154), and that nothing but
-// addresses depends on them (REQUIREMENTS 142, 155).
+// The layouts chosen by choose_layouts as memory: results and arrays between nests (tests/README.md, requirements 154), and that nothing but
+// addresses depends on them (tests/README.md, requirements 142, 155).
 #include <weft/elemwise.h>
 #include <weft/function.h>
 

@@ -2,6 +2,7 @@
 #include <weft/function.h>
 
 #include "compiled.h"
+#include "error_text.h"
 #include "layouts.h"
 
 using namespace weft;
@@ -218,4 +219,22 @@ TEST_CASE("first parts of axes, read beside the whole and across, in every layou
       check_call(f, {filled_like(x, view)});
     }
   }
+}
+
+TEST_CASE("a result of order f is one, beside an equal one of order c") {
+  const Function f = compile_text(R"(graph both(%x: f32[n,m]) -> (%0, %1) {
+  %0: f32[i:n,j:m] = exp(%x[i,j])
+  %1: f32[i:n,j:m] f = exp(%x[i,j])
+})");
+  const std::vector<Array> out = f({Array(f32, {2, 3})});
+  CHECK(out[0].strides() == Dims{3, 1});
+  CHECK(out[1].strides() == Dims{1, 2});
+}
+
+TEST_CASE("loops that nest deeper than there are places for them") {
+  Graph g;
+  const Expr x = g.input("x", f32, Shape(50, Extent(2)));
+  const Function f = compile({exp(x)}, {x});
+  CHECK(error_text([&] { f.program(); }) == "unsupported: %0 runs over 50 axes, and loops nest at most 48 deep\n  " + line_of(f.final_graph(), f.final_graph().outputs[0]) +
+                                               "\n  reshape axes that stay together into one");
 }

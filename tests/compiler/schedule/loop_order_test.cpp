@@ -1,4 +1,4 @@
-// The loops of the Theano document, read from the program text (REQUIREMENTS 3, 98, 140, 151, 152, 153).
+// The loops of the Theano document, read from the program text (tests/README.md, requirements 3, 98, 140, 151, 152, 153).
 #include <weft/elemwise.h>
 #include <weft/function.h>
 

@@ -56,6 +56,10 @@ TEST_CASE("operators name the operands and the axis, by letters that are no symb
   const Expr x = g.input("x", f64, {"n", "m"}), w = g.input("w", f64, {"k"}), v = g.input("v", f64, {"n", "j"});
   CHECK(error_text([&] { x * w; }) ==
         "shape: multiply: axis j has extent m in %x[i,j] but k in %w[j]\n  if k is meant to equal m, declare both inputs with the same symbol");
+  const Expr means = g.input("means", f64, {"n"});
+  CHECK(error_text([&] { x - means; }) ==
+        "shape: subtract: axis j has extent m in %x[i,j] but n in %means[j]\n  if n is meant to equal m, declare both inputs with the same symbol\n"
+        "  or expand_dims(%means, 1), so that it follows the axes in front; a reduction with keepdims = true leaves that axis");
   CHECK(error_text([&] { x * v; }) ==
         "shape: multiply: axis k has extent m in %x[i,k] but j in %v[i,k]\n  if j is meant to equal m, declare both inputs with the same symbol");
   CHECK(error_text([&] { where(x > 0, x, w); }) ==

@@ -153,6 +153,9 @@ TEST_CASE("operands that an operation does not take, with the remedy; the graph 
         "dtype: where: no such operation on i32 %i, f32 %x, i64 0\n  the condition must be bool: compare it, as in %i != 0");
   CHECK(error_text([&] { in.i + in.ul; }) == "dtype: add: %i is i32 and %ul is u64, which have no common dtype\n  cast one of them");
   CHECK(error_text([&] { in.x + z; }) == "usage: add: %x is in graph \"graph\" but %z is in graph \"other\"\n  build both in one graph");
+  Graph again;
+  const Expr other_x = again.input("y", f32, {2});
+  CHECK(error_text([&] { in.x + other_x; }) == "usage: add: %x is in graph \"graph\" but %y is in another graph of that name\n  build both in one graph");
   CHECK(error_text([&] { where(in.b, in.x, z); }) == "usage: where: %b is in graph \"graph\" but %z is in graph \"other\"\n  build both in one graph");
   CHECK(error_text([&] { in.x * Expr(); }) == "usage: multiply: operand 1 is an empty Expr");
   CHECK(error_text([&] { elementwise(Op::add, {1, 2}); }) == "usage: add: no operand is an Expr");

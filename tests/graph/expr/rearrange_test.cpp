@@ -189,4 +189,8 @@ TEST_CASE("what cannot be joined, padded or written") {
   CHECK(error_text([&] { arange(t.g, 0.5, 3, 1, i32); }) == "dtype: arange: bounds that are not integers make a floating dtype, got i32");
   CHECK(error_text([&] { arange(t.g, 0.5, 3, 0); }) == "usage: arange: from 0.5 to 3 in steps of 0 is not a finite number of elements");
   CHECK(t.g.size() == before);
+  const Expr u = t.g.input("u64s", u64, {"n"}), i = t.g.input("i64s", i64, {"n"});
+  CHECK(error_text([&] { update(u, {Slice::all}, i); }) == "dtype: update: the value %i64s is i64 and does not fit %u64s, which is u64\n  cast it");
+  CHECK(error_text([&] { concat({u, i}); }) == "dtype: concat: %i64s is i64 beside u64, which have no common dtype\n  cast one of them");
+  CHECK(error_text([&] { roll(u, INT64_MIN, 0); }) == "shape: roll: %u64s is shifted by -9223372036854775808, which has no opposite");
 }

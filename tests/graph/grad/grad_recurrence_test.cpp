@@ -1,5 +1,5 @@
 // Gradients of accumulators of one's own and of scans: derived from the step, against differences and closed forms.
-// REQUIREMENTS 161-166: the recurrence g_accum[N-i+1], g_m[i] = grad_fn(accum[i-1], m[i], g_accum[N-i]).
+// tests/README.md, requirements 161-166: the recurrence g_accum[N-i+1], g_m[i] = grad_fn(accum[i-1], m[i], g_accum[N-i]).
 #include <weft/recurrence.h>
 
 #include <limits>

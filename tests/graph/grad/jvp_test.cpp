@@ -109,5 +109,13 @@ TEST_CASE("forward mode: errors") {
   CHECK(error_text([&] { jvp({y}, {x}, {sum(x)}); }).find("shape: jvp: the tangent ") == 0);
   CHECK(error_text([&] { jvp({y}, {x}, {cast(x, f32)}); }).find("dtype: jvp: the tangent ") == 0);
   CHECK(error_text([&] { jacobian(y, i); }).find("dtype: jacobian: %i is i32") == 0);
+  const std::size_t before = p.g.size();
+  const Expr loss = sum(y), b = p.g.input("b", f64, {3});
+  CHECK(error_text([&] { jacobian(y, b); }) == "usage: jacobian: " + y.name() + " does not depend on %b\n  what it asks for is zero");
+  CHECK(error_text([&] { hessian(loss, b); }) == "usage: hessian: " + loss.name() + " does not depend on %b\n  what it asks for is zero");
+  CHECK(error_text([&] { hvp(loss, {x, b}, {x, b}); }) == "usage: hvp: " + loss.name() + " does not depend on %b\n  what it asks for is zero");
+  CHECK(error_text([&] { hvp(loss, {x}, {b}); }) == "shape: hvp: the v %b has shape [3] but %x0 has shape [2]");
+  CHECK(error_text([&] { hvp(y, {x}, {x}); }).find("usage: hvp: " + y.name() + " has shape [2], and a loss has rank 0") == 0);
+  CHECK(p.g.size() == before + 2);                             // loss and b
   CHECK(error_text([] { custom_gradient(nullptr, nullptr); }) == "usage: custom_gradient: expected a function and its gradient");
 }

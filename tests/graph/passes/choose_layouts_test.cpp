@@ -1,4 +1,4 @@
-// Which layout stored values get: the votes of their readers (REQUIREMENTS 154).
+// Which layout stored values get: the votes of their readers (tests/README.md, requirements 154).
 #include <doctest/doctest.h>
 
 #include <weft/elemwise.h>
@@ -29,7 +29,7 @@ Order voted(const std::vector<Order>& consumers, Order own = Order::c) {
   const Expr x = g.input("x", f64, {3, 4});
   const NodeId value = g.apply(Op::exp, f64, {3, 4}, {{x.id(), identity_map(2)}}, own);
   for (Order order : consumers) g.apply(Op::negative, f64, {3, 4}, {{value, identity_map(2)}}, order);
-  return preferred_layout(g, value);
+  return choose_layouts(g).node(value).order;
 }
 
 }  // namespace
@@ -48,13 +48,13 @@ TEST_CASE("a tie, and no reader at all, leave a value in its own order") {
   CHECK(voted({}, Order::f) == Order::f);
 }
 
-TEST_CASE("a node that reads a value twice votes twice, and inputs have a preference too") {
+TEST_CASE("a node that reads a value twice votes twice") {
   Graph g;
-  const Expr x = g.input("x", f64, {3, 4});
-  const std::vector<Operand> twice{{x.id(), identity_map(2)}, {x.id(), identity_map(2)}};
+  const NodeId x = exp(g.input("x", f64, {3, 4})).id();
+  const std::vector<Operand> twice{{x, identity_map(2)}, {x, identity_map(2)}};
   g.apply(Op::multiply, f64, {3, 4}, twice, Order::f);
   g.apply(Op::negative, f64, {3, 4}, {twice[0]}, Order::c);
-  CHECK(preferred_layout(g, x.id()) == Order::f);
+  CHECK(choose_layouts(g).node(x).order == Order::f);
 }
 
 TEST_CASE("choose_layouts decides from the outputs backwards") {

@@ -122,6 +122,23 @@ TEST_CASE("merge_duplicates keeps equal outputs apart and merges equal arrays an
 )");
 }
 
+TEST_CASE("merge_duplicates keeps the order of each output, whatever else computes the same") {
+  CHECK(text_after(merge_duplicates, R"(graph t(%x: f32[n,m]) -> (%0, %1, %2, %4) {
+  %0: f32[i:n,j:m] = exp(%x[i,j])
+  %1: f32[i:n,j:m] f = exp(%x[i,j])
+  %2: f32[i:n,j:m] f = exp(%x[i,j])
+  %3: f32[i:n,j:m] f = exp(%x[i,j])
+  %4: f32[] = sum(i:n,j:m) copy(%3[i,j])
+}
+)") == R"(graph t(%x: f32[n,m]) -> (%0, %1, %3, %2) {
+  %0: f32[i:n,j:m] = exp(%x[i,j])
+  %1: f32[i:n,j:m] f = exp(%x[i,j])
+  %2: f32[] = sum(i:n,j:m) copy(%0[i,j])
+  %3: f32[i:n,j:m] f = copy(%1[i,j])
+}
+)");
+}
+
 TEST_CASE("fold_constants evaluates what is rounded exactly and leaves the rest") {
   CHECK(text_after(fold_constants, R"(graph t(%x: f64[n]) -> (%6, %7) {
   %0: f64[] = multiply(3:f64, 0.5:f64)

@@ -1,4 +1,4 @@
-// The same two shapes under every rule system: the rules are a property of the function called (REQUIREMENTS 169).
+// The same two shapes under every rule system: the rules are a property of the function called (tests/README.md, requirements 169).
 #include <functional>
 #include <optional>
 

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <error_text.h>
 #include <limits>
+#include <weft/expr.h>
+#include <weft/interpret.h>
 
 using namespace weft;
 
@@ -150,6 +152,37 @@ TEST_CASE("graphs that differ are not the same") {
   for (const char* other : {"f64[i:n] = add(%x[i], 2)", "f64[i:n] = add(%y[i], 1)", "f64[i:n] = subtract(%x[i], 1)", "f64[i:n] = add(%x[n-1-i], 1)",
                             "f64[i:n] f = add(%x[i], 1)", "f64[i:n,j:n] = add(%x[i], 1)", "f64[] = sum(i:n) add(%x[i], 1)"})
     CHECK_FALSE(same(base, with(other)));
+  // What a node holds beside its operands counts: axes, values, places, targets.
+  const auto of = [](const std::string& line) { return parse("graph g(%x: f64[4,4], %v: f64[n]) -> (%0) {\n  %0: " + line + "\n}\n"); };
+  const std::vector<std::vector<std::string>> kinds{
+      {"f64[i:4,j:4] = others(i) prod(%x[i,j])", "f64[i:4,j:4] = others(j) prod(%x[i,j])"},
+      {"f64[i:4,j:4] = scan(i) sum(%x[i,j])", "f64[i:4,j:4] = scan(-i) sum(%x[i,j])", "f64[i:4,j:4] = scan(j) sum(%x[i,j])"},
+      {"f64[2*n] = update(%v[i]) at [2*i]", "f64[2*n] = update(%v[i]) at [2*i+1]"},
+      {"f64[2] = constant [1, 2]", "f64[2] = constant [1, 3]", "f64[2] = constant [1, nan]"},
+      {"i64[] = extent(n)", "i64[] = extent(n+1)"}};
+  for (const auto& lines : kinds)
+    for (std::size_t a = 0; a < lines.size(); ++a)
+      for (std::size_t b = 0; b < lines.size(); ++b) {
+        CAPTURE(lines[a]);
+        CAPTURE(lines[b]);
+        CHECK(same(of(lines[a]), of(lines[b])) == (a == b));
+      }
+}
+
+TEST_CASE("axes without end have names that read back") {
+  Graph g;
+  g.outputs = {exp(g.input("x", f64, Shape(62, Extent(1)))).id(), exp(g.input("y", f64, Shape(80, Extent(1)))).id()};
+  CHECK(same(parse(to_text(g)), g));
+}
+
+TEST_CASE("indices whose last is beyond 64 bits are outside of every axis") {
+  CHECK(error_text([] { parse("graph g(%x: f32[40]) -> (%0) {\n  %0: f32[i:33] = copy(%x[576460752303423488*i])\n}\n"); }).find(
+            "shape: copy: indices 0 to 9223372036854775807 are outside axis 0 of %x, which has extent 40") != std::string::npos);
+  CHECK(error_text([] { parse("graph g(%x: f32[33]) -> (%0) {\n  %0: f32[40] = update(%x[i]) at [576460752303423488*i]\n}\n"); }).find(
+            "shape: update: indices 0 to 9223372036854775807 are outside axis 0 of extent 40") != std::string::npos);
+  const Graph g = parse("graph g(%x: f32[m], %y: f32[n]) -> (%0) {\n  %0: f32[i:n] = add(%x[576460752303423488*i], %y[i])\n}\n");
+  CHECK(error_text([&] { interpret(g, g.outputs, g.inputs, {Array(f32, {40}), Array(f32, {33})}); }).find(
+            "shape: indices 0 to 9223372036854775807 are outside axis 0 of %x, which has extent m = 40") != std::string::npos);
 }
 
 TEST_CASE("printing and parsing 20,000 nodes is linear") {
