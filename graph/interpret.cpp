@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <weft/passes.h>
 #include <weft/settle.h>
 
 #include "scalar_graphs.h"
@@ -258,6 +259,12 @@ class Interpreter {
   std::vector<Array> values_;
 };
 
+std::vector<Expr> as_exprs(const Graph& graph, const std::vector<NodeId>& ids) {
+  std::vector<Expr> exprs;
+  for (NodeId id : ids) exprs.emplace_back(const_cast<Graph&>(graph), id);       // handles: nothing is added
+  return exprs;
+}
+
 std::vector<NodeId> ids_of(const std::vector<Expr>& exprs, const Graph* graph) {
   std::vector<NodeId> ids;
   for (const Expr& expr : exprs) {
@@ -277,7 +284,10 @@ std::vector<Array> interpret(const Graph& graph, const std::vector<NodeId>& outp
   const std::vector<NodeId> live = live_nodes(graph, outputs);
   for (NodeId id : live)
     if (has_call_checks(graph, id)) check_at_call(graph, id, bindings);
-  if (has_fits(graph)) return interpret(settle(graph, bindings), outputs, inputs, arrays, extra, loops);
+  if (std::any_of(live.begin(), live.end(), [&](NodeId id) { return graph.node(id).kind == Kind::fit; })) {
+    const Graph own = extract(graph, as_exprs(graph, inputs), as_exprs(graph, outputs));       // what else the graph holds need not settle
+    return interpret(settle(own, bindings), own.outputs, own.inputs, arrays, extra, loops);
+  }
   Interpreter interpreter(graph, bindings, loops);
   for (std::size_t k = 0; k < inputs.size(); ++k) interpreter.value(inputs[k]) = arrays[k];
   for (NodeId id : live) interpreter.evaluate_node(id);

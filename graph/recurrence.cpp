@@ -28,6 +28,7 @@ std::shared_ptr<const Recurrence> make_builtin(AccumulatorId acc, DType element,
   made->step.name = "step";
   const Expr state = made->step.input("s0", carried, {}), x = made->step.input("x0", element, {});
   const Expr next = elementwise(*op, {state, cast(cast(x, result), carried)});
+  WEFT_REQUIRE(next.dtype() == carried, dtype, "scan: ", name_of(acc), " gives ", next.dtype(), ", not ", result);
   made->step.outputs = {next.id(), cast(next, result).id()};
   made->finish.name = "finish";
   const Expr last = made->finish.input("s0", carried, {});

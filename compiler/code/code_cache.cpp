@@ -111,6 +111,7 @@ CodeCache::CodeCache(const std::string& directory, const llvm::Module& module) :
 }
 
 std::optional<std::vector<Bytes>> CodeCache::find() const {
+  if (!llvm::sys::fs::is_regular_file(path_)) return std::nullopt;          // a pipe would be waited for
   // Read, not mapped: a mapped file that another process cuts short is a crash.
   const auto file = llvm::MemoryBuffer::getFile(path_, /*IsText=*/false, /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
   if (!file) return std::nullopt;

@@ -109,9 +109,6 @@ Local compare(Op op, const Local& a, const Local& b, bool both_numbers) {
   return a.is_number() && b.is_number() ? Local(both_numbers) : binary(op, a, b);
 }
 
-Operand truth(const Mask& mask, Frame& frame) {
-  return mask.inverted ? frame.apply(Op::logical_not, bool_, {mask.value}) : mask.value;
-}
 bool same(const Mask& a, const Mask& b) { return a.inverted == b.inverted && a.value.node == b.value.node && a.value.map == b.value.map; }
 
 std::optional<Mask> both(const std::optional<Mask>& a, const std::optional<Mask>& b, Frame* frame) {
@@ -121,6 +118,10 @@ std::optional<Mask> both(const std::optional<Mask>& a, const std::optional<Mask>
 }
 
 }  // namespace
+
+Operand truth(const Mask& mask, Frame& frame) {
+  return mask.inverted ? frame.apply(Op::logical_not, bool_, {mask.value}) : mask.value;
+}
 
 Local Local::masked(const Local& condition, bool inverted) const {
   if (is_number(0)) return *this;

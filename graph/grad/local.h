@@ -63,6 +63,8 @@ struct Mask {
   bool inverted = false;
 };
 
+Operand truth(const Mask& mask, Frame& frame);              // not inverted
+
 class Local {
  public:
   // An op that has not become a node yet.

@@ -12,8 +12,8 @@ namespace {
 // One reading of an operand in a loop nest.
 class Reading {
  public:
-  Reading(const Local& value, const AxisMap& map, const Shape& shape, Order order)
-      : value_(value), frame_(*value.frame()), map_(map), shape_(shape), order_(order), back_(frame_.domain.size()),
+  Reading(const Local& value, const AxisMap& map, const Shape& shape, Order order, bool keeps_mask)
+      : value_(value), frame_(*value.frame()), map_(map), shape_(shape), order_(order), keeps_mask_(keeps_mask), back_(frame_.domain.size()),
         mentioned_(frame_.domain.size(), false), scattered_(map.size(), false) {
     for (std::size_t k = 0; k < map.size(); ++k) {
       const AxisRef& ref = map[k];
@@ -32,16 +32,17 @@ class Reading {
     multiply_by_unmentioned();
     if (value_.is_number(0)) return {};
     if (!folds_several() && !scatters()) return through(Adjoint::of(value_));
+    const std::optional<Mask> mask = folds_several() || !keeps_mask_ ? std::nullopt : value_.mask();
     value_ = value_.resolved();
     const std::vector<int> keep = kept_loops();
     if (!scatters()) {
       AxisMap seen;
       for (int loop : keep) seen.push_back(back_[static_cast<std::size_t>(loop)]);
-      return Adjoint{Operand{fold(keep), std::move(seen)}, {}};
+      return Adjoint{Operand{fold(value_, keep), std::move(seen)}, {}};
     }
-    AxisMap places;
-    const NodeId window = window_of(keep, places);
-    return Adjoint{scatter(window, std::move(places)), {}};
+    Adjoint result{scattered(value_, keep), {}};
+    if (mask) result.mask = Mask{scattered(Local(frame_, truth(*mask, frame_)), keep)};
+    return result;
   }
 
  private:
@@ -93,20 +94,21 @@ class Reading {
     return adjoint;
   }
 
-  NodeId fold(const std::vector<int>& keep) {
+  // A mask of bools, of which no more than one is folded.
+  NodeId fold(const Local& value, const std::vector<int>& keep) {
     const Order before = std::exchange(frame_.order, order_);
-    const DType dtype = value_.dtype();
-    const auto* waiting = value_.waiting();
-    const NodeId id = waiting ? frame_.fold(AccumulatorId::sum, waiting->op, dtype, waiting->operands, keep)
-                              : frame_.fold(AccumulatorId::sum, Op::copy, dtype, {value_.node()}, keep);
+    const DType dtype = value.dtype();
+    const AccumulatorId acc = is_boolean(dtype) ? AccumulatorId::any : AccumulatorId::sum;
+    const auto* waiting = value.waiting();
+    const NodeId id = waiting ? frame_.fold(acc, waiting->op, dtype, waiting->operands, keep) : frame_.fold(acc, Op::copy, dtype, {value.node()}, keep);
     frame_.order = before;
     return id;
   }
 
   // The values to scatter, and for each scattered or mentioned axis of the operand where they go.
-  NodeId window_of(const std::vector<int>& keep, AxisMap& places) {
+  NodeId window_of(const Local& value, const std::vector<int>& keep, AxisMap& places) {
     std::vector<AxisRef> loop_of_axis(frame_.domain.size());       // loop = start + step * window axis
-    const Operand* view = value_.view();
+    const Operand* view = value.view();
     const bool is_direct = view && !folds() && is_renaming(*view, keep);
     for (std::size_t k = 0; k < keep.size(); ++k)
       loop_of_axis[static_cast<std::size_t>(keep[k])] = AxisRef{static_cast<int>(k), 0, 1};
@@ -120,7 +122,7 @@ class Reading {
         places.push_back(map_[k].axis < 0 ? map_[k] : compose({map_[k]}, loop_of_axis)[0]);
         places.back().part = false;                                 // said of operands only
       }
-    return is_direct ? view->node : fold(keep);
+    return is_direct ? view->node : fold(value, keep);
   }
 
   // Whether the view is a whole node with its axes renamed or reversed.
@@ -140,7 +142,9 @@ class Reading {
     return scattered_[k] || (map_[k].axis >= 0 && mentioned_[static_cast<std::size_t>(map_[k].axis)]);
   }
 
-  Operand scatter(NodeId window, AxisMap places) {
+  Operand scattered(const Local& value, const std::vector<int>& keep) {
+    AxisMap places;
+    const NodeId window = window_of(value, keep, places);
     Node node;
     AxisMap seen;
     for (std::size_t k = 0; k < map_.size(); ++k)
@@ -161,6 +165,7 @@ class Reading {
   const AxisMap& map_;
   const Shape& shape_;
   Order order_;
+  bool keeps_mask_;
   AxisMap back_;                                             // per loop: the operand axis that follows it; axis < 0: none
   std::vector<bool> mentioned_;                              // per loop
   std::vector<bool> scattered_;                              // per operand axis
@@ -179,9 +184,9 @@ Adjoint Adjoint::of(const Local& local) {
   return Adjoint{local.node(), local.mask()};
 }
 
-Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Order order) {
+Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Order order, bool keeps_mask) {
   if (value.is_number(0)) return {};
-  return Reading(value, map, shape, order).adjoint();
+  return Reading(value, map, shape, order, keeps_mask).adjoint();
 }
 
 Adjoint fit_back(const Expr& g, const Node& fit, const Node& operand) {

@@ -19,8 +19,9 @@ struct Adjoint {
 
 // `value` lives in the loops of a user that reads an operand of `shape` through `map`: sums it over the loops that the map
 // does not name (one fold node, the last op inside it), and puts it where the map reads (an update node for a slice).
-// order: the operand's preferred layout.
-Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Order order);
+// order: the operand's preferred layout. keeps_mask: what a slice put somewhere is masked there as it was; otherwise it is 0 there, which is
+// enough where no slope is infinite.
+Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Order order, bool keeps_mask = false);
 
 // The adjoint of a fit: itself in the other mode.
 Adjoint fit_back(const Expr& g, const Node& fit, const Node& operand);

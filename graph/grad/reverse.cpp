@@ -19,14 +19,38 @@ std::vector<int> all_axes_of(const Frame& frame) {
   return axes;
 }
 
+// Whether finite numbers may give an infinite value or slope, or NaN.
+bool has_singularities(const Node& node) {
+  if (node.kind == Kind::recurrence) return true;
+  if (node.kind != Kind::apply) return false;
+  switch (node.op) {
+    case Op::sin: case Op::cos: case Op::atan: case Op::tanh: case Op::sigmoid: case Op::softplus: case Op::erf: case Op::erfc: case Op::asinh: return false;
+    case Op::power: return true;
+    default: return info(node.op).rule == DTypeRule::floating;
+  }
+}
+
 }  // namespace
 
-Sweep::Sweep(Graph& graph, const std::vector<NodeId>& xs) : graph_(graph), numbers_(graph), is_x_(graph.size(), false), adjoints_(graph.size()) {
+Sweep::Sweep(Graph& graph, const std::vector<NodeId>& xs)
+    : graph_(graph), numbers_(graph), is_x_(graph.size(), false), may_blow_up_(graph.size(), false), adjoints_(graph.size()) {
   for (NodeId id : xs) is_x_[id.value] = true;
   on_path_ = is_x_;
-  for (std::size_t k = 0; k < on_path_.size(); ++k)
-    for (int p = 0; p < graph.arity(id_of(k)); ++p)
-      if (on_path_[graph.operand(id_of(k), p).value]) on_path_[k] = true;
+  for (std::size_t k = 0; k < on_path_.size(); ++k) {
+    may_blow_up_[k] = has_singularities(graph.node(id_of(k)));
+    for (int p = 0; p < graph.arity(id_of(k)); ++p) {
+      const std::size_t operand = graph.operand(id_of(k), p).value;
+      if (on_path_[operand]) on_path_[k] = true;
+      if (may_blow_up_[operand]) may_blow_up_[k] = true;
+    }
+  }
+}
+
+void Sweep::pass_to(const Operand& at, const Local& value) {
+  if (!on_path_[at.node.value]) return;
+  const Shape shape = graph_.node(at.node).shape();
+  const Order order = graph_.node(at.node).order;
+  add(at.node, pull_back(value, at.map, shape, order, may_blow_up_[at.node.value]));
 }
 
 void Sweep::add(NodeId id, Adjoint term) {
@@ -48,14 +72,31 @@ void Sweep::run_down() {
     if (node.kind == Kind::apply) visit(id_of(k), node);
     if (node.kind == Kind::recurrence) visit_recurrence(id_of(k), node);
     if (node.kind == Kind::others) visit_others(id_of(k), node);
-    if (node.kind == Kind::reshape) add(graph_.operand(id_of(k), 0), reshape_back(result(id_of(k)), graph_.node(graph_.operand(id_of(k), 0)).shape()));
+    if (node.kind == Kind::reshape) visit_reshape(id_of(k));
     if (node.kind == Kind::fit) visit_fit(id_of(k), node);
     if (node.kind == Kind::update) {
       const auto& places = std::get<AxisMap>(node.payload);
       const NodeId window = graph_.operand(id_of(k), 0);
-      add(window, are_within(places) ? read_back_within(result(id_of(k)), places, graph_.node(window).shape()) : read_back(*adjoints_[k], places));
+      if (are_within(places)) add(window, whole_and_mask(id_of(k), [&](const Expr& g) { return read_back_within(g, places, graph_.node(window).shape()); }));
+      else add(window, read_back(*adjoints_[k], places));
     }
   }
+}
+
+// What a node has got, and the mask of that, each taken back as a whole node.
+template <class TakeBack> Adjoint Sweep::whole_and_mask(NodeId id, const TakeBack& take_back) {
+  Adjoint back = take_back(result(id));
+  const auto& mask = adjoints_[id.value]->mask;
+  if (mask && may_blow_up_[id.value]) {
+    Frame frame = own_frame(id);
+    back.mask = Mask{std::get<Operand>(take_back(whole(frame, truth(*mask, frame))).value)};
+  }
+  return back;
+}
+
+void Sweep::visit_reshape(NodeId id) {
+  const NodeId operand = graph_.operand(id, 0);
+  add(operand, whole_and_mask(id, [&](const Expr& g) { return reshape_back(g, graph_.node(operand).shape()); }));
 }
 
 // The gradient as a node of the right shape.
@@ -147,12 +188,10 @@ void Sweep::visit(NodeId id, const Node& node) {
     const Node& target = graph_.node(operand);
     if (!on_path_[operand.value] || !is_floating(target.dtype)) continue;
     frame.convert_to = target.dtype;
-    const Shape shape = target.shape();
-    const Order order = target.order;
     Local value = derivative(node.op, p, at.operands, at.y, g);
     if (power >= 2) value = value * Local(power);
     if (!value.frame()) value = Local(frame, value.number());
-    add(operand, pull_back(value, map, shape, order));
+    pass_to({operand, map}, value);
   }
 }
 
@@ -210,8 +249,6 @@ void Sweep::visit_others(NodeId id, const Node& node) {
   const Operand element{graph_.operand(id, 0), graph_.map(id, 0)};
   const auto parts = products_before_and_after(graph_, node.dtype, node.domain, {std::get<Along>(node.payload).axis}, element, node.order);
   const AxisMap here = identity_map(node.kept);
-  const Shape shape = graph_.node(element.node).shape();
-  const Order order = graph_.node(element.node).order;
   const auto pass_on = [&](const Expr& part, const AxisMap& part_to_node, const Expr& factor, const AxisMap& factor_to_part, const AxisMap& map) {
     Frame frame(graph_, numbers_, node.domain, node.dtype, node.order);
     Adjoint seen = *adjoints_[id.value];
@@ -219,7 +256,7 @@ void Sweep::visit_others(NodeId id, const Node& node) {
     if (seen.mask) seen.mask->value.map = compose(seen.mask->value.map, part_to_node);
     const Local g = seen.in(frame) * Local(frame, Operand{factor.id(), factor_to_part});
     const auto gradient = recurrence_adjoints(graph_, part.id(), g.resolved().node(node.dtype), {true})[0];
-    if (gradient) add(element.node, pull_back(Local(frame, *gradient), map, shape, order));
+    if (gradient) pass_to({element.node, map}, Local(frame, *gradient));
   };
   pass_on(parts.before, here, parts.after, parts.flip, element.map);
   pass_on(parts.after, parts.flip, parts.before, parts.flip, compose(element.map, parts.flip));
@@ -237,9 +274,7 @@ void Sweep::visit_recurrence(NodeId id, const Node& node) {
   for (int p = 0; p < arity; ++p) {
     const auto& gradient = gradients[static_cast<std::size_t>(p)];
     if (!gradient) continue;
-    const NodeId operand = graph_.operand(id, p);
-    const Shape shape = graph_.node(operand).shape();
-    add(operand, pull_back(Local(frame, *gradient), maps[static_cast<std::size_t>(p)], shape, graph_.node(operand).order));
+    pass_to({graph_.operand(id, p), maps[static_cast<std::size_t>(p)]}, Local(frame, *gradient));
   }
 }
 

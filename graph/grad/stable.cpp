@@ -5,14 +5,6 @@
 
 namespace weft {
 
-// To the operand a form is a function of, past the steps in between.
-void Sweep::pass_to(const Operand& at, const Local& value) {
-  if (!on_path_[at.node.value]) return;
-  const Shape shape = graph_.node(at.node).shape();
-  const Order order = graph_.node(at.node).order;
-  add(at.node, pull_back(value, at.map, shape, order));
-}
-
 std::optional<StableForm> Sweep::stable_form_of(NodeId id) const {
   return stable_form(graph_, id, [this](NodeId inner) { return is_x_[inner.value] || graph_.storage().custom.contains(inner); });
 }

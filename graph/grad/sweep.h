@@ -45,13 +45,15 @@ class Sweep {
   Local along_form(Frame& frame, const StableForm& form, DType dtype, const Local& passes);
   std::optional<LogSum> log_sum_of(NodeId id) const;
   Local along_log_sum(Frame& frame, const LogSum& found, const Local& passes);
-  void pass_to(const Operand& at, const Local& value);
+  void pass_to(const Operand& at, const Local& value);       // a part of its cotangent, from loops in which it is read so
   void visit_log_sum(NodeId id, const LogSum& found);
   int power_beside(NodeId id, const Node& node, int position) const;
   int power_of(NodeId factor, NodeId id, int& nodes) const;
   void visit_recurrence(NodeId id, const Node& node);
   void visit_others(NodeId id, const Node& node);
   void visit_fit(NodeId id, const Node& node);
+  void visit_reshape(NodeId id);
+  template <class TakeBack> Adjoint whole_and_mask(NodeId id, const TakeBack& take_back);
   bool visit_custom(NodeId id);
   Local through_fold(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved);
   Local share_among_ties(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved);
@@ -65,6 +67,7 @@ class Sweep {
   Graph& graph_;
   NumberPool numbers_;
   std::vector<bool> is_x_, on_path_;                         // one of the xs; depends on some x
+  std::vector<bool> may_blow_up_;                            // what it is made of may be infinite or NaN, or have such a slope: masks of its cotangent count
   std::vector<std::optional<Adjoint>> adjoints_;
 };
 

@@ -216,6 +216,14 @@ TEST_CASE("a gradient that the author gives is part of an accumulator, and of it
   CHECK(error_text([&] { parse(wrong); }).find("total_2: its gradient is not one of floating (states, elements, cotangents of new states)") != std::string::npos);
 }
 
+TEST_CASE("scans of truth give bool") {
+  const auto scan_of = [](const std::string& dtype) { return "graph g(%x: f64[n]) -> (%0) {\n  %0: " + dtype + "[i:n] = scan(i) any(%x[i])\n}\n"; };
+  const Graph g = parse(scan_of("bool"));
+  CHECK(interpret(g, g.outputs, g.inputs, {doubles({0, 2, 0}, {3})})[0].to_vector<bool>() == std::vector<bool>{false, true, true});
+  for (const char* dtype : {"f64", "i32", "u8"})
+    CHECK(error_text([&] { parse(scan_of(dtype)); }).find(concat("dtype: scan: any gives bool, not ", dtype)) != std::string::npos);
+}
+
 TEST_CASE("elements that have no common dtype fold, unless a number asks for one") {
   Graph g;
   const Expr u = g.input("u", u64, {2}), i = g.input("i", i64, {2});

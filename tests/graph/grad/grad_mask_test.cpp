@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <weft/expr.h>
+#include <weft/rearrange.h>
 
 #include "problem.h"
 
@@ -58,6 +59,12 @@ TEST_CASE("a branch not taken leaks neither NaN nor infinity, in first and secon
       {"log", {0, -1, 2}, {0, 0, 0.5}, [](const Expr& x) { return where(x > 0, log(x), 0); }},
       {"log of log", {0, -1, 2}, {0, 0, 1 / (2 * std::log(2.0))}, [](const Expr& x) { return where(x > 1, log(log(x)), 0); }},
       {"sqrt", {0, -1, 4}, {0, 0, 0.25}, [](const Expr& x) { return where(x > 0, sqrt(x), 0); }},
+      {"sqrt, rolled", {0, -1, 4}, {0, 0, 0.25}, [](const Expr& x) { return where(x > 0, roll(roll(sqrt(x), 1, 0), -1, 0), 0); }},
+      {"sqrt, in parts", {0, -1, 4}, {0, 0, 0.25}, [](const Expr& x) { return where(x > 0, concat({sqrt(x).slice({Slice{{}, 1}}), sqrt(x).slice({Slice{1, {}}})}), 0); }},
+      {"sqrt, a part", {4, -1, 4}, {0, 0, 0.25}, [](const Expr& x) { return where(x.slice({Slice{1, {}}}) > 0, sqrt(x).slice({Slice{1, {}}}), 0); }},
+      {"sqrt, padded", {0, -1, 4}, {0, 0, 0.25}, [](const Expr& x) { return where(x > 0, pad(sqrt(x), {{1, 1}}).slice({Slice{1, -1}}), 0); }},
+      {"sqrt, another shape", {0, -1, 4, 1}, {0, 0, 0.25, 0.5},
+       [](const Expr& x) { return where(reshape(x, {2, 2}) > 0, reshape(sqrt(x), {2, 2}), 0); }},
       {"exp", {big, 0}, {0, 1}, [](const Expr& x) { return where(x < 100, exp(x), x * 0.0); }},
       {"factor of an overflow", {big, 1}, {0, 2 * std::exp(1.0)}, [](const Expr& x) { return where(x < 100, exp(x) * x, 0); }},
       {"minimum", {big, 0}, {0, 1}, [](const Expr& x) { return minimum(exp(x), 5.0); }},

@@ -195,6 +195,15 @@ TEST_CASE("forward mode and jacobians through a target that is an argument") {
     }
 }
 
+TEST_CASE("other broadcasts of the graph need no target") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n"}), s = g.input("s", i64, {2}), t = g.input("t", i64, {2});
+  const Expr wanted = broadcast(x, s, numpy);
+  broadcast(x, t, numpy);
+  CHECK(interpret({wanted}, {x, s}, {case_x({3}), indices({2, 3})})[0].shape() == Dims{2, 3});
+  CHECK(values_of(cast(s, f64) + 1, {s}, {indices({2, 3})}) == std::vector<double>{3, 4});
+}
+
 TEST_CASE("what a call is refused for") {
   const Runtime f({"n"}, 2, numpy), three({3}, 2, numpy), wide({"n"}, 2, both);
   CHECK(f.error(case_x({2}), {4, 3}) ==
