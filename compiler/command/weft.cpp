@@ -16,6 +16,7 @@
 #include "calibrate.h"
 #include "self_check.h"
 #include "passes/pipeline.h"
+#include "program/pipeline.h"
 
 namespace weft {
 namespace {
@@ -195,8 +196,14 @@ int check(const Arguments& arguments) {
 
 int passes() {
   std::size_t longest = 0;
-  for (const GraphPass& pass : graph_passes()) longest = std::max(longest, std::string_view(pass.name).size());
-  for (const GraphPass& pass : graph_passes()) std::cout << pass.name << std::string(longest + 2 - std::string_view(pass.name).size(), ' ') << pass.purpose << "\n";
+  const auto measure = [&](const auto& pass) { longest = std::max(longest, std::string_view(pass.name).size()); };
+  const auto list = [&](const auto& pass) { std::cout << fmt::format("{:<{}}{}\n", pass.name, longest + 2, pass.purpose); };
+  std::for_each(graph_passes().begin(), graph_passes().end(), measure);
+  std::for_each(program_passes().begin(), program_passes().end(), measure);
+  std::cout << "graphs:\n";
+  std::for_each(graph_passes().begin(), graph_passes().end(), list);
+  std::cout << "programs of loops:\n";
+  std::for_each(program_passes().begin(), program_passes().end(), list);
   return 0;
 }
 

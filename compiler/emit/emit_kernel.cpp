@@ -8,6 +8,7 @@
 
 #include "code/llvm_options.h"
 #include "code/features.h"
+#include "program/visit.h"
 #include "program/work.h"
 #include "schedule/cost_model.h"
 
@@ -193,12 +194,13 @@ Index KernelEmitter::emit_units(const Loop& root) {
 
 namespace {
 
-bool has_lookups(const Program& program, const Loop& loop) {
-  return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
-    if (auto* inner = std::get_if<Loop>(&item)) return has_lookups(program, *inner);
+bool has_lookups(const Program& program) {
+  bool found = false;
+  each_item(program.root, [&](const Item& item, const Loop&) {
     auto* compute = std::get_if<Compute>(&item);
-    return compute && looks_up_coefficients(compute->op, program.dtype_of(compute->result));
+    found |= compute && looks_up_coefficients(compute->op, program.dtype_of(compute->result));
   });
+  return found;
 }
 
 }  // namespace
@@ -240,7 +242,7 @@ void KernelEmitter::emit_run() {
   }
   end_function();
   const bool is_long = std::any_of(codes_.begin(), codes_.end(), [](const LoopCode& code) { return code.instructions > long_body; });
-  if (register_bytes() < 64 && (is_long || has_lookups(program_, program_.root))) function_->addFnAttr(spread_schedule);
+  if (register_bytes() < 64 && (is_long || has_lookups(program_))) function_->addFnAttr(spread_schedule);
   stage.loops = std::move(codes_);
   if (!scratch_.is(0)) stage.scratch = plan_.sizes.add(scratch_);
   for (std::size_t k = 0; k < program_.buffers.size(); ++k) {

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "emit_kernel.h"
+#include "program/visit.h"
 
 namespace weft {
 
@@ -30,27 +31,18 @@ void collect(const Program& program, const Item& item, Uses& uses) {
       if (int result = program.fold(fold).result; result >= 0) uses.made.insert(result);
     }
     for (const Item& inner : loop->body) collect(program, inner, uses);
-  } else if (auto* load = std::get_if<Load>(&item)) {
-    uses.made.insert(load->result);
-  } else if (auto* compute = std::get_if<Compute>(&item)) {
-    uses.made.insert(compute->result);
-    for (const Arg& arg : compute->args) read(arg);
-  } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
-    uses.folds.insert(accumulate->fold);
-    read(accumulate->value);
-    if (accumulate->factor) read(*accumulate->factor);
-    if (accumulate->result >= 0) uses.made.insert(accumulate->result);
-  } else if (auto* state = std::get_if<ReadState>(&item)) {
-    uses.folds.insert(state->fold);
-    uses.made.insert(state->result);
-  } else if (auto* written = std::get_if<WriteState>(&item)) {
-    uses.folds.insert(written->fold);
-    read(written->value);
-  } else if (auto* store = std::get_if<Store>(&item)) {
-    read(store->value);
-  } else if (auto* others = std::get_if<Others>(&item); others->total >= 0) {
-    uses.made.insert(others->total);
+    return;
   }
+  each_arg(item, read);
+  if (auto* load = std::get_if<Load>(&item)) uses.made.insert(load->result);
+  if (auto* compute = std::get_if<Compute>(&item)) uses.made.insert(compute->result);
+  if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+    uses.folds.insert(accumulate->fold);
+    if (accumulate->result >= 0) uses.made.insert(accumulate->result);
+  }
+  if (auto* state = std::get_if<ReadState>(&item)) uses.folds.insert(state->fold), uses.made.insert(state->result);
+  if (auto* written = std::get_if<WriteState>(&item)) uses.folds.insert(written->fold);
+  if (auto* others = std::get_if<Others>(&item); others && others->total >= 0) uses.made.insert(others->total);
 }
 
 }  // namespace

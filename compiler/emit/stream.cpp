@@ -6,20 +6,9 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include "accesses.h"
+#include "program/visit.h"
 
 namespace weft {
-
-namespace {
-
-bool is_loaded(const Loop& loop, int buffer) {
-  for (const Item& item : loop.body) {
-    if (auto* inner = std::get_if<Loop>(&item); inner && is_loaded(*inner, buffer)) return true;
-    if (auto* load = std::get_if<Load>(&item); load && load->buffer == buffer) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 // Whether a loop over the axis walks all of the array.
 bool Accesses::is_one_row(const Store& store, int axis) {
@@ -28,7 +17,7 @@ bool Accesses::is_one_row(const Store& store, int axis) {
 
 // A result of which a loop over the axis writes whole vectors, and which nothing reads.
 bool Accesses::is_only_written(const Store& store, int axis) const {
-  return program_.buffer(store.buffer).place == Place::result && lies_along(store.buffer, store.at, axis) && !is_loaded(program_.root, store.buffer);
+  return program_.buffer(store.buffer).place == Place::result && lies_along(store.buffer, store.at, axis) && reads_of(program_.root, store.buffer) == 0;
 }
 
 // Vectors of `lanes` elements that are whole cache lines: the array starts a line, so do its rows if it has several, and vectors start at

@@ -14,6 +14,8 @@
 #include "code/code_cache.h"
 #include "code/features.h"
 #include "passes/pipeline.h"
+#include "program/pipeline.h"
+#include "program/trace.h"
 
 namespace weft {
 namespace {
@@ -266,6 +268,10 @@ Function make_function(Graph extracted, const Options& options, const Machine& m
   WEFT_REQUIRE(options.lanes == 0 || options.lanes == 4 || options.lanes == 8 || options.lanes == 16, usage, "Options::lanes: expected 4, 8, 16, or 0 for what the processor has, got ",
                options.lanes);
   WEFT_REQUIRE(options.cache_bytes >= 0, usage, "Options::cache_bytes: expected a number of bytes, or 0 for what the processor has, got ", options.cache_bytes);
+  Trace(options).check([](std::string_view name) {
+    const auto is_it = [&](const auto& pass) { return name == pass.name; };
+    return std::any_of(graph_passes().begin(), graph_passes().end(), is_it) || std::any_of(program_passes().begin(), program_passes().end(), is_it);
+  });
   Options chosen = options;
   if (!chosen.cache_dir.empty()) chosen.cache_dir = open_cache_dir(chosen.cache_dir);
   auto state = make_state(std::move(extracted), chosen, machine, options.executor ? options.executor : make_executor(options.threads, thread_costs(machine)));

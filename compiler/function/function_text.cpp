@@ -5,6 +5,7 @@
 
 #include "function_state.h"
 #include "report.h"
+#include "program/pipeline.h"
 #include "schedule/machine.h"
 
 namespace weft {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "variant.h"
+#include "program/visit.h"
 
 namespace weft {
 namespace {
@@ -14,13 +15,14 @@ struct Accesses {
   int count = 0;
   bool elements = true;
 };
-void collect(const Loop& loop, Accesses& out) {
-  for (const Item& item : loop.body) {
-    if (auto* nested = std::get_if<Loop>(&item)) collect(*nested, out);
-    else if (auto* load = std::get_if<Load>(&item)) out.loads.emplace_back(out.count++, load);
-    else if (auto* store = std::get_if<Store>(&item)) out.stores.emplace_back(out.count++, store);
-    else if (std::holds_alternative<Others>(item)) out.elements = false;
-  }
+Accesses accesses_of(const Program& program) {
+  Accesses found;
+  each_item(program.root, [&](const Item& item, const Loop&) {
+    if (auto* load = std::get_if<Load>(&item)) found.loads.emplace_back(found.count++, load);
+    if (auto* store = std::get_if<Store>(&item)) found.stores.emplace_back(found.count++, store);
+    if (std::holds_alternative<Others>(item)) found.elements = false;
+  });
+  return found;
 }
 
 bool reads(const Program& program, NodeId input) {
@@ -38,8 +40,7 @@ bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output
     }
   }
   if (!home) return false;
-  Accesses accesses;
-  collect(home->root, accesses);
+  const Accesses accesses = accesses_of(*home);
   if (!accesses.elements || !home->folds.empty()) return false;
   const auto holds = [&](int buffer, NodeId node) { return home->buffers[static_cast<std::size_t>(buffer)].node == node; };
   for (const auto& [written, store] : accesses.stores)

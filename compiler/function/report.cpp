@@ -9,6 +9,7 @@
 
 #include <weft/text.h>
 
+#include "program/visit.h"
 #include "schedule/readers.h"
 
 namespace weft {
@@ -66,13 +67,12 @@ bool runs_as_vectors(const Level& level) {
 struct Traffic {
   std::set<int> reads, writes;          // buffers
 };
-void collect(const Loop& loop, Traffic& traffic) {
-  for (const Item& item : loop.body) {
-    if (auto* inner = std::get_if<Loop>(&item)) collect(*inner, traffic);
-    if (auto* load = std::get_if<Load>(&item)) traffic.reads.insert(load->buffer);
-    if (auto* store = std::get_if<Store>(&item)) traffic.writes.insert(store->buffer);
-    if (auto* others = std::get_if<Others>(&item)) traffic.reads.insert(others->from), traffic.writes.insert(others->to);
-  }
+Traffic traffic_of(const Program& program) {
+  Traffic traffic;
+  each_item(program.root, [&](const Item& item, const Loop&) {
+    each_access(item, [&](int buffer, const std::vector<Subscript>&, bool is_written) { (is_written ? traffic.writes : traffic.reads).insert(buffer); });
+  });
+  return traffic;
 }
 
 class Report {
@@ -158,8 +158,7 @@ class Report {
                   nest.block > 0 ? concat("as vectors over ", nest.block, " rows") : nest.blocks.stay_near ? "one by one" : "one by one, a block would not stay in the first level");
   }
   std::string memory(const Program& program) const {
-    Traffic traffic;
-    collect(program.root, traffic);
+    Traffic traffic = traffic_of(program);
     for (const Fold& fold : program.folds) if (fold.target >= 0) traffic.writes.insert(fold.target);
     const auto sum = [&](const std::set<int>& buffers) {
       double bytes = 0;

@@ -13,14 +13,7 @@
 #include "code/features.h"
 #include "code/split_module.h"
 #include "code/verify_code.h"
-#include "program/join_results.h"
-#include "program/keep_transposed.h"
-#include "program/narrow_folds.h"
-#include "program/one_unit.h"
-#include "program/partition.h"
-#include "program/rows_in_place.h"
-#include "program/stage_across.h"
-#include "program/work.h"
+#include "program/pipeline.h"
 
 namespace weft {
 namespace {
@@ -68,6 +61,26 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+// Large functions are called, and large code is generated in parts by several threads.
+void choose_code_options(const std::vector<Program>& programs, const std::string& features, CodeOptions& options) {
+  int instructions = 0, with_loops = 0;
+  for (const Program& program : programs) instructions += instructions_of(program.root), with_loops += code_of(program.root);
+  options.calls = instructions > functions_inline;
+  const auto registers = lane_count * size_of(f32) / register_bytes(features);     // of a vector of floats, each of which takes instructions of its own
+  options.code_per_piece = code_per_piece(with_loops, parts_worth_threads(registers * static_cast<std::size_t>(with_loops), hardware_threads()));
+}
+
+Kernel kernel_of(const std::string& name, const Plan& plan, std::shared_ptr<const MachineCode> code) {
+  Kernel kernel;
+  kernel.name = name;
+  for (const StagePlan& stage : plan.stages) {
+    const StageFn run = stage.merge ? nullptr : reinterpret_cast<StageFn>(code->address(stage.symbol));
+    kernel.stages.push_back({run, stage.units, stage.work, stage.scratch, stage.name, stage.together, stage.merge, nullptr, stage.slice_work});
+  }
+  kernel.code = std::move(code);
+  return kernel;
+}
+
 }  // namespace
 
 std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& hints, const Options& options, const std::vector<std::shared_ptr<const Variant>>& others) {
@@ -85,22 +98,9 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
   for (NodeId id : results_of(graph)) plan.slot_of(Place::result, id);
   std::vector<Program> programs;
   for (const Nest& nest : variant->schedule.nests) programs.push_back(lower(graph, variant->schedule, nest, graph.name + "_" + std::to_string(programs.size())));
-  for (Program& program : programs) narrow_folds(program, plan.relied);
-  mark_run_times(programs, hints.bindings, hints.machine);
-  for (Program& program : programs) {
-    run_as_one_unit(program);
-    use_rows_in_place(program, variant->classes, host_features(options.lanes), hints.machine);
-    join_results(program, variant->classes, host_features(options.lanes), hints.machine);
-    stage_across(program, variant->classes, host_features(options.lanes), hints.machine, begin_lines(hints.stream));
-    keep_transposed(program, variant->classes, host_features(options.lanes), hints.machine);
-    partition_loops(program, hints.bindings);
-    if (options.verify) verify(program);
-  }
-  int instructions = 0, with_loops = 0;
-  for (const Program& program : programs) instructions += instructions_of(program.root), with_loops += code_of(program.root);
-  variant->code_options.calls = instructions > functions_inline;
-  const auto registers = lane_count * size_of(f32) / register_bytes(host_features(options.lanes));     // of a vector of floats, each of which takes instructions of its own
-  variant->code_options.code_per_piece = code_per_piece(with_loops, parts_worth_threads(registers * static_cast<std::size_t>(with_loops), hardware_threads()));
+  const std::string features = host_features(options.lanes);
+  run_program_passes(programs, {graph, variant->classes, hints, features, plan.relied}, options);
+  choose_code_options(programs, features, variant->code_options);
   variant->seconds.lower = watch.lap();
   OwnedModule code = emit_code(programs, variant->classes, plan, variant->code_options);
   if (options.verify) verify(*code.module);
@@ -114,22 +114,11 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
     if (machine_code->is_from_cache()) variant->code = Variant::Code::read;
   }
   variant->seconds.llvm = watch.lap();
-  variant->kernel.name = graph.name;
-  for (const StagePlan& stage : plan.stages) {
-    const StageFn run = stage.merge ? nullptr : reinterpret_cast<StageFn>(machine_code->address(stage.symbol));
-    variant->kernel.stages.push_back({run, stage.units, stage.work, stage.scratch, stage.name, stage.together, stage.merge, nullptr, stage.slice_work});
-  }
-  variant->kernel.code = std::move(machine_code);
+  variant->kernel = kernel_of(graph.name, plan, std::move(machine_code));
   plan.programs = std::move(programs);
   variant->slides = plan_slides(plan);
   variant->seconds.link = watch.lap();        // on the first look at an address
   return variant;
-}
-
-std::string program_text(const Graph& graph, const std::vector<Program>& programs) {
-  std::string text;
-  for (const Program& program : programs) text += to_text(graph, program);
-  return text;
 }
 
 std::string llvm_text(const Variant& variant) {

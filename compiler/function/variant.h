@@ -37,7 +37,6 @@ std::shared_ptr<const Variant> compile_variant(const Graph& graph, const Hints& 
 // Whether the output may lie exactly where the input lies.
 bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output);   // in_place.cpp
 
-std::string program_text(const Graph& graph, const std::vector<Program>& programs);
 std::string llvm_text(const Variant& variant);
 std::string assembly_text(const Variant& variant);
 

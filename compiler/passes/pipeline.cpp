@@ -1,13 +1,10 @@
 #include "pipeline.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <iostream>
-#include <string_view>
-
 #include <weft/passes.h>
 #include <weft/text.h>
 #include <weft/verify.h>
+
+#include "program/trace.h"
 
 namespace weft {
 namespace {
@@ -59,41 +56,17 @@ constexpr GraphPass passes[] = {
     {"reshape_results", reshape_results, "outputs that are reshapes are made where they are, in the shape that was reshaped", has<is_reshape>},
 };
 
-template <class Visit> void for_each_word(std::string_view list, const Visit& visit) {
-  while (!list.empty()) {
-    const auto comma = list.find(',');
-    visit(list.substr(0, comma));
-    list = comma == std::string_view::npos ? "" : list.substr(comma + 1);
-  }
-}
-bool named(std::string_view list, std::string_view name) {
-  bool found = false;
-  for_each_word(list, [&](std::string_view word) { found |= word == name || word == "all"; });
-  return found;
-}
-void check_names(std::string_view list) {
-  for_each_word(list, [](std::string_view word) {
-    const bool known = std::any_of(std::begin(passes), std::end(passes), [&](const GraphPass& pass) { return word == pass.name; });
-    WEFT_REQUIRE(known || word == "all", usage, "trace: there is no pass ", word, "\n  `weft passes` lists them; all traces each");
-  });
-}
-
 }  // namespace
 
 std::span<const GraphPass> graph_passes() { return passes; }
 
 Graph run_graph_passes(Graph graph, const Options& options) {
-  const char* variable = std::getenv("WEFT_TRACE");
-  const std::string trace = options.trace.empty() && variable ? variable : options.trace;
-  check_names(trace);
+  const Trace trace(options);
   for (const GraphPass& pass : passes) {
     if (!pass.may_change(graph)) continue;
     Graph next = pass.run(graph);
     if (options.verify) verify(next);
-    if (!trace.empty() && named(trace, pass.name)) {
-      const std::string before = to_text(graph), after = to_text(next);
-      if (before != after) std::cerr << "--- " << pass.name << "\n" << after;
-    }
+    if (trace.names(pass.name)) trace.show(pass.name, to_text(graph), to_text(next));
     graph = std::move(next);
   }
   return graph;

@@ -8,7 +8,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "program.h"
+#include "visit.h"
 
 namespace weft {
 
@@ -18,16 +18,6 @@ struct Condition {
   Bound begin, end;
 };
 using Conditions = std::vector<Condition>;
-
-// What an item takes, but for a load.
-template <class AnItem, class Take> void each_arg(AnItem& item, Take take) {
-  if (auto* compute = std::get_if<Compute>(&item)) std::for_each(compute->args.begin(), compute->args.end(), take);
-  if (auto* store = std::get_if<Store>(&item)) take(store->value);
-  if (auto* accumulate = std::get_if<Accumulate>(&item)) {
-    take(accumulate->value);
-    if (accumulate->factor) take(*accumulate->factor);
-  }
-}
 
 // Of a guarded load: whether a subscript guards nothing, since the window has every index that the loop has.
 bool has_every_index(const Program& program, const Load& load, const Subscript& s);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedule/cost_model.h"
+#include "visit.h"
 
 namespace weft {
 namespace {
@@ -75,19 +76,11 @@ class ResultJoiner {
   bool is_worth_it(const Load& load, const Loop& few, const Loop& lanes) const {
     const Place place = program_.buffer(load.buffer).place;
     constexpr Index picked = 4;                            // up to so many elements apart lanes are picked from vectors about as fast
-    return program_.axis(few.var.axis).extent.constant() > picked && (place == Place::argument || place == Place::temporary) && !is_stored(program_.root, load.buffer) && fits(load.buffer, load.at, few, lanes);
+    return program_.axis(few.var.axis).extent.constant() > picked && (place == Place::argument || place == Place::temporary) && writes_of(program_.root, load.buffer) == 0 && fits(load.buffer, load.at, few, lanes);
   }
-  static bool is_stored(const Loop& loop, int buffer) {
-    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
-      if (auto* inner = std::get_if<Loop>(&item)) return is_stored(*inner, buffer);
-      if (auto* others = std::get_if<Others>(&item)) return others->to == buffer;
-      auto* store = std::get_if<Store>(&item);
-      return store && store->buffer == buffer;
-    });
-  }
-
+  // Not where the result is read, or written elsewhere: that would have to stay in order.
   bool is_worth_it(const Store& store, const Loop& few, const Loop& lanes) const {
-    return program_.buffer(store.buffer).place == Place::result && !touches_elsewhere(program_.root, store) && fits(store.buffer, store.at, few, lanes);
+    return program_.buffer(store.buffer).place == Place::result && reads_of(program_.root, store.buffer) == 0 && writes_of(program_.root, store.buffer) == 1 && fits(store.buffer, store.at, few, lanes);
   }
   // Whether an array has few elements of one loop for each of the other's, without a gap, and a row of all of them stays near.
   bool fits(int number, const std::vector<Subscript>& at, const Loop& few, const Loop& lanes) const {
@@ -96,17 +89,6 @@ class ResultJoiner {
     const Extent& extent = program_.axis(few.var.axis).extent;
     const Index elements = program_.is_tiled(lanes.var.axis) ? program_.unit : program_.axis(lanes.var.axis).hint;
     return extent.constant() <= fold_slots && static_cast<double>(extent.constant() * elements) * static_cast<double>(size_of(buffer.dtype)) <= machine_.second_level_bytes / 2;
-  }
-
-  // Reads of the result, and other writes: these would have to stay in order.
-  static bool touches_elsewhere(const Loop& loop, const Store& store) {
-    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
-      if (auto* inner = std::get_if<Loop>(&item)) return touches_elsewhere(*inner, store);
-      if (auto* load = std::get_if<Load>(&item)) return load->buffer == store.buffer;
-      if (auto* others = std::get_if<Others>(&item)) return others->from == store.buffer || others->to == store.buffer;
-      auto* other = std::get_if<Store>(&item);
-      return other && other != &store && other->buffer == store.buffer;
-    });
   }
 
   Loop by_way_of_a_row(Store& store, const LoopVar& few, const LoopVar& lanes) {

@@ -6,19 +6,11 @@
 
 #include "code/features.h"
 #include "schedule/cost_model.h"
+#include "visit.h"
 
 namespace weft {
 
 namespace {
-
-int loads_of(const Loop& loop, int buffer) {
-  int loads = 0;
-  for (const Item& item : loop.body) {
-    if (auto* inner = std::get_if<Loop>(&item)) loads += loads_of(*inner, buffer);
-    else if (auto* load = std::get_if<Load>(&item)) loads += load->buffer == buffer;
-  }
-  return loads;
-}
 
 bool is_pure(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
 
@@ -278,7 +270,7 @@ const Loop* LoopChoices::taker_of(const Loop& parent, std::size_t k) const {
     if (program_.buffer(load->buffer).place != Place::row) continue;
     const bool same_element = load->at.size() == 1 && load->at[0].axis == axis && load->at[0].step == 1 && load->at[0].start.is(0) && load->at[0].is_linear();
     const bool result = std::any_of(fold->folds.begin(), fold->folds.end(), [&](int f) { return program_.fold(f).row == load->buffer; });
-    if (!same_element || !result || loads_of(program_.root, load->buffer) != 1) return nullptr;
+    if (!same_element || !result || reads_of(program_.root, load->buffer) != 1) return nullptr;
     ++taken;
   }
   return taken == fold->folds.size() ? taker : nullptr;

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "visit.h"
+
 namespace weft {
 namespace {
 
@@ -15,12 +17,6 @@ template <class T> T* made_by(Loop& loop, const Arg& arg) {
   for (Item& item : loop.body)
     if (auto* maker = std::get_if<T>(&item); maker && !arg.constant && maker->result == arg.value) return maker;
   return nullptr;
-}
-
-void each_loop(Loop& loop, const auto& visit) {
-  visit(loop);
-  for (Item& item : loop.body)
-    if (auto* inner = std::get_if<Loop>(&item)) each_loop(*inner, visit);
 }
 
 class Narrowing {
@@ -50,12 +46,7 @@ class Narrowing {
     return static_cast<int>(program_.values.size()) - 1;
   }
   bool is_of_fold_alone(int row) {
-    bool is_stored = false;
-    each_loop(program_.root, [&](Loop& loop) {
-      for (const Item& item : loop.body)
-        if (auto* store = std::get_if<Store>(&item)) is_stored |= store->buffer == row;
-        else if (auto* others = std::get_if<Others>(&item)) is_stored |= others->from == row || others->to == row;
-    });
+    const bool is_stored = writes_of(program_.root, row) > 0;
     return !is_stored && std::count_if(program_.folds.begin(), program_.folds.end(), [&](const Fold& fold) { return fold.row == row; }) == 1;
   }
   // 0 .. extent - 1, and no call has more than fit.
@@ -101,21 +92,7 @@ class Narrowing {
     program_.buffers.push_back(std::move(buffer));
     return narrow_buffers_[wide] = static_cast<int>(program_.buffers.size()) - 1;
   }
-  bool is_read_once(int value) {
-    int times = 0;
-    const auto count = [&](const Arg& arg) { times += !arg.constant && arg.value == value; };
-    each_loop(program_.root, [&](Loop& loop) {
-      for (const Item& item : loop.body)
-        if (auto* compute = std::get_if<Compute>(&item)) for (const Arg& arg : compute->args) count(arg);
-        else if (auto* store = std::get_if<Store>(&item)) count(store->value);
-        else if (auto* write = std::get_if<WriteState>(&item)) count(write->value);
-        else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
-          count(accumulate->value);
-          if (accumulate->factor) count(*accumulate->factor);
-        }
-    });
-    return times == 1;
-  }
+  bool is_read_once(int value) const { return uses_of(program_.root, value) == 1; }
 
   void narrow_index(int number) {
     const Term term = index_of(number);

@@ -5,19 +5,11 @@
 #include "code/features.h"
 #include "loop_choices.h"
 #include "schedule/cost_model.h"
+#include "visit.h"
 
 namespace weft {
 
 namespace {
-
-bool stores_to(const Loop& loop, int buffer) {
-  return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
-    if (auto* inner = std::get_if<Loop>(&item)) return stores_to(*inner, buffer);
-    if (auto* others = std::get_if<Others>(&item)) return others->to == buffer;
-    auto* store = std::get_if<Store>(&item);
-    return store && store->buffer == buffer;
-  });
-}
 
 bool is_value(const Item& item) { return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item); }
 
@@ -70,7 +62,7 @@ bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const 
     auto* load = std::get_if<Load>(&item);
     if (!load) return true;
     const Place place = program_.buffer(load->buffer).place;
-    if (place == Place::partial || load->guarded || !is_linear(load->at) || stores_to(rows, load->buffer)) return false;
+    if (place == Place::partial || load->guarded || !is_linear(load->at) || writes_of(rows, load->buffer) > 0) return false;
     return !depends_on(*load, lanes.var.axis) || is_packed(*load, rows, fold, lanes) || lies_along(load->buffer, load->at, lanes.var.axis);
   };
   return std::all_of(fold.folds.begin(), fold.folds.end(), fits_fold) && std::all_of(fold.body.begin(), fold.body.end(), fits_load) &&
@@ -83,7 +75,7 @@ std::optional<std::size_t> LoopChoices::sums_of_rows(const Loop& rows) const {
   const auto first = std::find_if_not(rows.body.begin(), rows.body.end(), is_value);
   const auto changes = [&](const Item& item) {
     auto* load = std::get_if<Load>(&item);
-    return load && stores_to(rows, load->buffer);
+    return load && writes_of(rows, load->buffer) > 0;
   };
   if (first == rows.body.end() || std::any_of(rows.body.begin(), first, changes)) return {};
   const auto* fold = std::get_if<Loop>(&*first);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedule/cost_model.h"
+#include "visit.h"
 
 namespace weft {
 namespace {
@@ -23,7 +24,7 @@ class RowsInPlace {
         remove(*read.loop, {read.row_item, read.copy_item}, read.array->result);
       }
       const Access<Store> written = only<Load, Store>(others->to, lanes);
-      if (written.array && is_within(written.array->at, axes) && !row_crowds_a_set(written.array->buffer, written.array->at, others->axis, lanes) && follows(others->to, others->to_at) && touches(program_.root, written.array->buffer) == 1) {
+      if (written.array && is_within(written.array->at, axes) && !row_crowds_a_set(written.array->buffer, written.array->at, others->axis, lanes) && follows(others->to, others->to_at) && touches(written.array->buffer) == 1) {
         others->to_at = written.array->at;
         others->to = written.array->buffer;
         remove(*written.loop, {written.row_item, written.copy_item, written.array_item}, -1);
@@ -68,33 +69,12 @@ class RowsInPlace {
     return true;
   }
 
-  // Loads and stores of a buffer, and products that read or write it.
-  static int touches(const Loop& loop, int buffer) {
-    int count = 0;
-    for (const Item& item : loop.body) {
-      if (auto* inner = std::get_if<Loop>(&item)) count += touches(*inner, buffer);
-      else if (auto* load = std::get_if<Load>(&item)) count += load->buffer == buffer;
-      else if (auto* store = std::get_if<Store>(&item)) count += store->buffer == buffer;
-      else if (auto* others = std::get_if<Others>(&item)) count += (others->from == buffer) + (others->to == buffer);
-    }
-    return count;
-  }
-  static int uses(const Loop& loop, int value) {
-    int count = 0;
-    const auto use = [&](const Arg& arg) { count += !arg.constant && arg.value == value; };
-    for (const Item& item : loop.body) {
-      if (auto* inner = std::get_if<Loop>(&item)) count += uses(*inner, value);
-      else if (auto* compute = std::get_if<Compute>(&item)) std::for_each(compute->args.begin(), compute->args.end(), use);
-      else if (auto* accumulate = std::get_if<Accumulate>(&item)) use(accumulate->value), use(accumulate->factor.value_or(Arg{}));
-      else if (auto* store = std::get_if<Store>(&item)) use(store->value);
-      else if (auto* write = std::get_if<WriteState>(&item)) use(write->value);
-    }
-    return count;
-  }
+  int touches(int buffer) const { return reads_of(program_.root, buffer) + writes_of(program_.root, buffer); }
+  int uses(int value) const { return uses_of(program_.root, value); }
 
   // The only access to the row beside that of the products, if it is such a copy.
   template <class Row, class Array> Access<Array> only(int row, int lanes) {
-    if (program_.buffer(row).place != Place::row || touches(program_.root, row) != 2) return {};
+    if (program_.buffer(row).place != Place::row || touches(row) != 2) return {};
     return find<Row, Array>(program_.root, row, lanes);
   }
   template <class Row, class Array> Access<Array> find(Loop& loop, int row, int lanes) {
@@ -117,9 +97,9 @@ class RowsInPlace {
     }
     return {};
   }
-  bool ends(const Compute& copy, const Store& row, const Load& array) const { return row.value.value == copy.result && copy.args[0].value == array.result && uses(program_.root, copy.result) == 1; }
+  bool ends(const Compute& copy, const Store& row, const Load& array) const { return row.value.value == copy.result && copy.args[0].value == array.result && uses(copy.result) == 1; }
   bool ends(const Compute& copy, const Load& row, const Store& array) const {
-    return copy.args[0].value == row.result && array.value.value == copy.result && uses(program_.root, row.result) == 1 && uses(program_.root, copy.result) == 1;
+    return copy.args[0].value == row.result && array.value.value == copy.result && uses(row.result) == 1 && uses(copy.result) == 1;
   }
   template <class Array> bool lies_along(const Array& array, int lanes) const {
     const Place place = program_.buffer(array.buffer).place;
@@ -137,7 +117,7 @@ class RowsInPlace {
   void remove(Loop& loop, std::vector<std::size_t> items, int value) {
     std::sort(items.rbegin(), items.rend());
     for (std::size_t item : items) loop.body.erase(loop.body.begin() + static_cast<std::ptrdiff_t>(item)), loop.weight -= 1;
-    if (value < 0 || uses(program_.root, value) > 0) return;
+    if (value < 0 || uses(value) > 0) return;
     std::erase_if(loop.body, [&](const Item& item) { auto* load = std::get_if<Load>(&item); return load && load->result == value; });
     loop.weight -= 1;
   }

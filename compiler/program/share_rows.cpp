@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "visit.h"
+
 namespace weft {
 namespace {
 
@@ -12,15 +14,6 @@ struct Life {
   std::size_t first = std::numeric_limits<std::size_t>::max(), last = 0;
   bool may_share = false;
 };
-
-void visit_buffers(Loop& loop, const auto& visit) {
-  for (Item& item : loop.body) {
-    if (auto* inner = std::get_if<Loop>(&item)) visit_buffers(*inner, visit);
-    else if (auto* load = std::get_if<Load>(&item)) visit(load->buffer, false);
-    else if (auto* store = std::get_if<Store>(&item)) visit(store->buffer, true);
-    else if (auto* others = std::get_if<Others>(&item)) visit(others->from, false), visit(others->to, true);
-  }
-}
 
 bool holds_loops(const Loop& loop) {
   return std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item) || std::holds_alternative<Others>(item); });
@@ -31,16 +24,14 @@ std::vector<Life> lives_of(Program& program) {
   for (std::size_t k = 0; k < program.root.body.size(); ++k) {
     auto* loop = std::get_if<Loop>(&program.root.body[k]);
     const bool shares = loop && loop->mark == Mark::lanes && !holds_loops(*loop);
-    const auto use = [&](int buffer, bool writes) {
+    const auto use = [&](int buffer, const std::vector<Subscript>&, bool writes) {
       Life& life = lives[static_cast<std::size_t>(buffer)];
       life.may_share = shares && (life.first < k ? life.may_share : writes);
       life.first = std::min(life.first, k);
       life.last = k;
     };
-    if (loop) visit_buffers(*loop, use);
-    else if (auto* load = std::get_if<Load>(&program.root.body[k])) use(load->buffer, false);
-    else if (auto* store = std::get_if<Store>(&program.root.body[k])) use(store->buffer, true);
-    else if (auto* others = std::get_if<Others>(&program.root.body[k])) use(others->from, false), use(others->to, true);
+    if (loop) each_item(*loop, [&](const Item& item, const Loop&) { each_access(item, use); });
+    else each_access(program.root.body[k], use);
   }
   for (const Fold& fold : program.folds)
     if (fold.row >= 0) lives[static_cast<std::size_t>(fold.row)].may_share = false;
@@ -75,8 +66,8 @@ void join_buffers(Program& program, const std::vector<std::size_t>& same) {
   std::vector<Buffer> remaining;
   for (std::size_t k = 0; k < same.size(); ++k)
     if (same[k] == k) number[k] = static_cast<int>(remaining.size()), remaining.push_back(std::move(program.buffers[k]));
-  const auto rename = [&](int& buffer, bool = false) { if (buffer >= 0) buffer = number[same[static_cast<std::size_t>(buffer)]]; };
-  visit_buffers(program.root, rename);
+  const auto rename = [&](int& buffer) { if (buffer >= 0) buffer = number[same[static_cast<std::size_t>(buffer)]]; };
+  each_item(program.root, [&](Item& item, Loop&) { each_access(item, [&](int& buffer, const std::vector<Subscript>&, bool) { rename(buffer); }); });
   for (Fold& fold : program.folds) rename(fold.row), rename(fold.partial), rename(fold.target);
   program.buffers = std::move(remaining);
 }

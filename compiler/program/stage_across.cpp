@@ -6,6 +6,7 @@
 #include "loop_choices.h"
 #include "schedule/cost_model.h"
 #include "staged_rows.h"
+#include "visit.h"
 
 namespace weft {
 namespace {
@@ -42,7 +43,7 @@ class Stager : private StagedRows {
 
   // Whether anything is: then the loops in `loop` read and write rows.
   bool stage(Loop& loop) {
-    std::erase_if(staged_, [&](const Staged& s) { return touches<Load>(program_.root, s.buffer) && touches<Store>(program_.root, s.buffer); });
+    std::erase_if(staged_, [&](const Staged& s) { return reads_of(program_.root, s.buffer) > 0 && writes_of(program_.root, s.buffer) > 0; });
     if (staged_.empty() || bytes() > bytes_that_pay()) return false;
     use_rows(loop);
     return true;
@@ -135,16 +136,6 @@ class Stager : private StagedRows {
     s.axes.push_back(lanes);
     const auto holds_same = [&](const Staged& other) { return other.buffer == s.buffer && other.at == s.at; };
     if (std::none_of(staged_.begin(), staged_.end(), holds_same)) staged_.push_back(std::move(s));
-  }
-
-  // Whether some loop reads the array, or writes it.
-  template <class Access> static bool touches(const Loop& loop, int buffer) {
-    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
-      if (auto* inner = std::get_if<Loop>(&item)) return touches<Access>(*inner, buffer);
-      if (auto* others = std::get_if<Others>(&item)) return buffer == (std::is_same_v<Access, Load> ? others->from : others->to);
-      auto* access = std::get_if<Access>(&item);
-      return access && access->buffer == buffer;
-    });
   }
 
   static int loops_with(const Loop& loop, const Staged& s) {

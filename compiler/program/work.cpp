@@ -1,6 +1,7 @@
 #include "work.h"
 
 #include "schedule/cost_model.h"
+#include "visit.h"
 
 namespace weft {
 
@@ -45,18 +46,13 @@ struct Traffic {
   const std::vector<Subscript>* at;
 };
 
-void find_traffic(const Program& program, const Loop& loop, std::vector<Traffic>& found) {
-  const auto note = [&](int buffer, bool is_written, const std::vector<Subscript>& at) {
+void find_traffic(const Program& program, std::vector<Traffic>& found) {
+  const auto note = [&](int buffer, const std::vector<Subscript>& at, bool is_written) {
     const Place place = program.buffer(buffer).place;
     const bool known = std::any_of(found.begin(), found.end(), [&](const Traffic& each) { return each.buffer == buffer && each.is_written == is_written; });
     if (!known && (place == Place::argument || place == Place::result || place == Place::temporary)) found.push_back({buffer, is_written, &at});
   };
-  for (const Item& item : loop.body) {
-    if (const auto* inner = std::get_if<Loop>(&item)) find_traffic(program, *inner, found);
-    if (const auto* load = std::get_if<Load>(&item)) note(load->buffer, false, load->at);
-    if (const auto* store = std::get_if<Store>(&item)) note(store->buffer, true, store->at);
-    if (const auto* others = std::get_if<Others>(&item)) note(others->from, false, others->from_at), note(others->to, true, others->to_at);
-  }
+  each_item(program.root, [&](const Item& item, const Loop&) { each_access(item, note); });
 }
 
 // Bytes of a unit, and of the whole array in the call that compiles. What does not depend on the root, or repeats along an axis, stays in a cache: none of a unit.
@@ -85,7 +81,7 @@ double bytes_of_array(const Program& program, const Traffic& traffic) {
 Extent work_of_unit(const Program& program, const Machine& machine, const LoopWeight& weight) {
   const auto instructions = work_of<Extent>(program.root, machine, weight, [&](const Loop& inner) { return times_of(program, inner); });
   std::vector<Traffic> all;
-  find_traffic(program, program.root, all);
+  find_traffic(program, all);
   double bytes = 0;
   for (const Traffic& each : all) bytes += bytes_of_array(program, each);
   if (program.root.mark == Mark::once || bytes <= machine.first_level_bytes) return instructions;

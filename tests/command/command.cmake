@@ -36,7 +36,7 @@ function(expect status text)
   endif()
 endfunction()
 
-expect(0 "read_through_windows  slices of" passes)
+expect(0 "graphs:.*read_through_windows  slices of.*programs of loops:.*join_results  " passes)
 expect(0 "sum\\(j:m\\) exp" show sum.weft)
 expect(0 "weft_sums" show --asm sum.weft)
 expect(0 "lanes .*exp" show --program deep_loops.weft)

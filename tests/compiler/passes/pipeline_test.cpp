@@ -1,4 +1,5 @@
 #include "passes/pipeline.h"
+#include "program/pipeline.h"
 
 #include <cstdlib>
 #include <iostream>
@@ -103,7 +104,7 @@ TEST_CASE("a trace prints the graph after each named pass that changes it") {
   CHECK(printed([&] { run_graph_passes(parse(text), traced("contract,simplify,split_folds")); }) == after);
   CHECK(printed([&] { run_graph_passes(parse(text), traced("all")); }).find(after) != std::string::npos);
   CHECK(printed([&] { run_graph_passes(parse(text), traced("contract")); }) == "");
-  CHECK(error_text([&] { run_graph_passes(parse(text), traced("contract,simpl")); }).find("there is no pass simpl\n") != std::string::npos);
+  CHECK(error_text([&] { compile(parse(text), traced("contract,simpl")); }).find("there is no pass simpl\n") != std::string::npos);
   CHECK(printed([&] { run_graph_passes(parse(text), checked()); }) == "");
 }
 
@@ -116,4 +117,18 @@ TEST_CASE("WEFT_TRACE is used where the options name no pass") {
   CHECK(printed([&] { compile(parse(text), traced("contract")); }) == "");
   unsetenv("WEFT_TRACE");
   CHECK(printed([&] { compile(parse(text), checked()); }) == "");
+}
+
+TEST_CASE("a trace prints the programs after each named pass that changes them") {
+  const Graph graph = parse("graph g(%x: f64[n]) -> (%0) {\n  %0: f64[] = sum(i:n) copy(%x[i])\n}");
+  const auto run = [&](const char* names) {
+    return printed([&] { compile(graph, traced(names))({Array(f64, {10})}); });
+  };
+  CHECK(run("run_as_one_unit").starts_with("--- run_as_one_unit\nprogram g_0 {\n"));
+  CHECK(run("run_as_one_unit").find("one unit") != std::string::npos);
+  CHECK(run("join_results,simplify") == "");
+  std::set<std::string> names;
+  for (const GraphPass& pass : graph_passes()) names.insert(pass.name);
+  for (const ProgramPass& pass : program_passes()) names.insert(pass.name);
+  CHECK(names.size() == graph_passes().size() + program_passes().size());      // a trace can name each
 }
