@@ -112,6 +112,11 @@ class LoopChoices {
   Index bytes_apart(int buffer, const std::vector<Subscript>& at, int axis) const;          // neighbours along the axis
   bool crowds_a_set(int buffer, const std::vector<Subscript>& at, int axis, Index neighbours, double ways) const;
   bool lies_along(int buffer, const std::vector<Subscript>& at, int lanes) const { return lane_class(buffer, at, lanes) == StrideClass::unit; }
+  // Whether neighbours along the axis are further apart than lanes are well picked from whole vectors.
+  bool is_far_apart(int buffer, const std::vector<Subscript>& at, int lanes) const {
+    const StrideClass apart = lane_class(buffer, at, lanes);
+    return !is_known(apart) || std::abs(step_of(apart)) > longest_step;
+  }
   // Whether neighbours along the axis may be anywhere.
   bool is_apart(int buffer, const std::vector<Subscript>& at, int lanes) const { return !is_known(lane_class(buffer, at, lanes)); }
 

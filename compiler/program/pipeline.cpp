@@ -7,6 +7,7 @@
 #include "partition.h"
 #include "rows_in_place.h"
 #include "stage_across.h"
+#include "stage_shared.h"
 #include "trace.h"
 #include "work.h"
 
@@ -22,6 +23,7 @@ void join(Program& program, const Context& context) { join_results(program, cont
 void stage(Program& program, const Context& context) {
   stage_across(program, context.classes, context.features, context.hints.machine, begin_lines(context.hints.stream));
 }
+void shared(Program& program, const Context& context) { stage_shared(program, context.classes, context.features, context.hints.machine); }
 void keep(Program& program, const Context& context) { keep_transposed(program, context.classes, context.features, context.hints.machine); }
 void partition(Program& program, const Context& context) { partition_loops(program, context.hints.bindings); }
 
@@ -36,6 +38,7 @@ constexpr ProgramPass passes[] = {
     {"run_as_one_unit", each<one_unit>, "programs of short calls have one unit, and nothing to merge"},
     {"use_rows_in_place", each<rows_in_place>, "products of others read and write arrays, where rows were copies of these"},
     {"join_results", each<join>, "results in rows of a few elements are written as whole rows"},
+    {"stage_shared", each<shared>, "what all rows read across their vectors is transposed once for a unit"},
     {"stage_across", each<stage>, "what lies across several loops is transposed before them, or after"},
     {"keep_transposed", each<keep>, "what lies across and is read by several loops is transposed by the first"},
     {"partition_loops", each<partition>, "vector loops that ask for an index have bodies for where the answer is known"},

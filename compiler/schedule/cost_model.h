@@ -278,6 +278,7 @@ int elements_of_tile(int registers_each, double bytes_of_lines);
 // Elements that an outer loop reads again for each of its own, from which they are transposed before it: 200,000 points times a 2 x 2 matrix .31 ns each
 // picked from whole rows each time, .46 prepared, 3 x 3 .70 both ways, 4 x 4 1.50 and 1.16, 8 x 8 6.6 and 3.1 (Zen 4).
 inline constexpr double worth_preparing = 4, repeats_worth_preparing = 16;
+inline constexpr Index rows_worth_sharing = 8;                // that read the same array across: transposed once for them all
 
 // Rows of a few elements that follow each other without a gap: whether whole vectors of them are loaded or stored and their lanes picked, rather
 // than each row by itself, transposed in squares. Pixels of two or three bytes take a fifth to a tenth of the time, stores of three floats a

@@ -113,8 +113,8 @@ bool same(const Mask& a, const Mask& b) { return a.inverted == b.inverted && a.v
 
 std::optional<Mask> both(const std::optional<Mask>& a, const std::optional<Mask>& b, Frame* frame) {
   if (!a || !b) return a ? a : b;
-  if (same(*a, *b)) return a;
-  return Mask{frame->apply(Op::logical_and, bool_, {truth(*a, *frame), truth(*b, *frame)})};
+  if (same(*a, *b)) return a->strict ? a : b;
+  return Mask{frame->apply(Op::logical_and, bool_, {truth(*a, *frame), truth(*b, *frame)}), false, a->strict || b->strict};
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ Local operator+(const Local& a, const Local& b) {
     return frame ? Local(*frame, a.number() + b.number()) : Local(a.number() + b.number());
   }
   Local result = binary(Op::add, a.resolved(), b.resolved());
-  if (a.mask_ && b.mask_) result.mask_ = Mask{frame->apply(Op::logical_or, bool_, {truth(*a.mask_, *frame), truth(*b.mask_, *frame)})};
+  if (a.mask_ && b.mask_) result.mask_ = Mask{frame->apply(Op::logical_or, bool_, {truth(*a.mask_, *frame), truth(*b.mask_, *frame)}), false, a.mask_->strict || b.mask_->strict};
   return result;
 }
 

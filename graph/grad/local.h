@@ -61,6 +61,9 @@ class Frame {
 struct Mask {
   Operand value;
   bool inverted = false;
+  // Of where and of singular points: what it hides may be NaN or infinite. Others, of relu, maximum and clip, whose values are the operand or a
+  // bound, may as well be zeros before a product.
+  bool strict = true;
 };
 
 Operand truth(const Mask& mask, Frame& frame);              // not inverted
@@ -97,6 +100,7 @@ class Local {
   Local masked(const Local& condition, bool inverted = false) const;   // 0 unless condition (unless inverted)
   void mark(std::vector<bool>& mentioned) const;             // the axes of value and mask
   void set_mask(std::optional<Mask> mask) { mask_ = std::move(mask); }
+  void set_strict(bool strict) { mask_->strict = strict; }    // there is a mask
 
   friend Local operator-(const Local& a);
   friend Local operator+(const Local& a, const Local& b);

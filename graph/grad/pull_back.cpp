@@ -32,7 +32,8 @@ class Reading {
     multiply_by_unmentioned();
     if (value_.is_number(0)) return {};
     if (!folds_several() && !scatters()) return through(Adjoint::of(value_));
-    const std::optional<Mask> mask = folds_several() || !keeps_mask_ ? std::nullopt : value_.mask();
+    const bool is_kept = keeps_mask_ && value_.mask() && value_.mask()->strict && !folds_several();
+    const std::optional<Mask> mask = is_kept ? value_.mask() : std::nullopt;
     value_ = value_.resolved();
     const std::vector<int> keep = kept_loops();
     if (!scatters()) {

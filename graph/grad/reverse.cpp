@@ -30,6 +30,14 @@ bool has_singularities(const Node& node) {
   }
 }
 
+// Whose value is one operand or another, or a bound: the slope is 1 or 0.
+bool is_piecewise(Op op) {
+  switch (op) {
+    case Op::relu: case Op::maximum: case Op::minimum: case Op::fmax: case Op::fmin: case Op::clip: case Op::clip_min: case Op::clip_max: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 Sweep::Sweep(Graph& graph, const std::vector<NodeId>& xs)
@@ -87,7 +95,7 @@ void Sweep::run_down() {
 template <class TakeBack> Adjoint Sweep::whole_and_mask(NodeId id, const TakeBack& take_back) {
   Adjoint back = take_back(result(id));
   const auto& mask = adjoints_[id.value]->mask;
-  if (mask && may_blow_up_[id.value]) {
+  if (mask && mask->strict && may_blow_up_[id.value]) {
     Frame frame = own_frame(id);
     back.mask = Mask{std::get<Operand>(take_back(whole(frame, truth(*mask, frame))).value)};
   }
@@ -176,6 +184,8 @@ void Sweep::visit(NodeId id, const Node& node) {
   Frame frame = element_frame(id, node);
   const Elements at = elements_of(frame, id, node);
   Local g = adjoints_[id.value]->in(frame);
+  // Zeros once for each sum of products, and products of matrices again; not a choice in each of their terms.
+  if (node.mode == Mode::accumulate && node.op == Op::multiply && g.mask() && !g.mask()->strict) g = g.resolved();
   if (node.mode == Mode::accumulate) g = through_fold(frame, node, g, at.y, at.saved);
   if (const auto form = stable_form_of(id)) return pass_to(form->at, along_form(frame, *form, node.dtype, g));
   // The power rule: x * x * x passes 3 g (x * x) to x at once, not one term for each factor.
@@ -191,6 +201,7 @@ void Sweep::visit(NodeId id, const Node& node) {
     Local value = derivative(node.op, p, at.operands, at.y, g);
     if (power >= 2) value = value * Local(power);
     if (!value.frame()) value = Local(frame, value.number());
+    if (value.mask() && is_piecewise(node.op)) value.set_strict(g.mask() && g.mask()->strict);
     pass_to({operand, map}, value);
   }
 }

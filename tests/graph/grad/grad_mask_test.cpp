@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <weft/expr.h>
+#include <weft/linear_algebra.h>
 #include <weft/rearrange.h>
 
 #include "problem.h"
@@ -86,6 +87,23 @@ TEST_CASE("a branch not taken leaks neither NaN nor infinity, in first and secon
     const auto second = p.gradients(sum(first * first));
     for (double value : second[0]) CHECK(std::isfinite(value));
   }
+}
+
+TEST_CASE("what relu cuts off is 0 before a sum of products; what where hides is hidden in each term") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"n", "k"}), w = g.input("w", f64, {"k", "m"});
+  const Expr z = matmul(x, w);
+  g.outputs = {grad(sum(relu(z) * 3), {w})[0].id()};
+  CHECK(to_text(drop_dead(g)) ==
+        "graph graph(%x: f64[n,k], %w: f64[k,m]) -> (%3) {\n"
+        "  %0: f64[i:n,j:m] = sum(l:k) multiply(%x[i,l], %w[l,j])\n"
+        "  %1: bool[i:n,j:m] = greater(%0[i,j], 0)\n"
+        "  %2: f64[i:n,j:m] = where(%1[i,j], 3:f64, 0:f64)\n"
+        "  %3: f64[i:k,j:m] = sum(l:n) multiply(%2[l,j], %x[l,i])\n"
+        "}\n");
+  Problem p({doubles({1, std::nan(""), 2, 3}, {2, 2}), vec({1, 1})});
+  const Expr hidden = where(p.g.constant(bool_, {2}, {0, 1}), matmul(p.x[0], p.x[1]), 0);
+  CHECK(p.gradients(sum(hidden))[1] == Values{2, 3});
 }
 
 TEST_CASE("what a reduction leaves out leaks nowhere, along axes of one element too") {

@@ -1,0 +1,139 @@
+#include "stage_shared.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "schedule/cost_model.h"
+#include "visit.h"
+
+namespace weft {
+namespace {
+
+class SharedStager {
+ public:
+  SharedStager(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine)
+      : program_(program), choices_(program, classes, features), machine_(machine), root_axis_(program.root.var.axis) {}
+
+  void run() {
+    Loop& root = program_.root;
+    if (root.mark != Mark::units || root.var.part != Part::tile || program_.axis(root_axis_).hint < rows_worth_sharing) return;
+    for (Item& item : root.body)
+      if (auto* inner = std::get_if<Loop>(&item)) find(*inner, {}, false);
+    for (const Shared& shared : shared_)
+      for (Load* load : shared.loads) *load = Load{load->result, shared.row, index_in_row(shared)};
+    std::vector<Item> copies;
+    for (const Shared& shared : shared_) copies.emplace_back(copy_of(shared));
+    root.body.insert(root.body.begin(), std::make_move_iterator(copies.begin()), std::make_move_iterator(copies.end()));
+  }
+
+ private:
+  // An array at one index, and what reads it.
+  struct Shared {
+    int buffer, row;
+    std::vector<Subscript> at;
+    std::vector<int> axes;                        // of the row: those of the loops outside, the vectors' last
+    std::vector<Load*> loads;
+  };
+
+  // `path`: axes of the loops around, without the root's; in_rows: one of them runs over the rows.
+  void find(Loop& loop, std::vector<int> path, bool in_rows) {
+    if (loop.mark == Mark::lanes) return;
+    if (loop.var.axis == root_axis_) in_rows = true;
+    else path.push_back(loop.var.axis);
+    const auto block = choices_.register_block(loop);
+    const bool takes = in_rows && one_by_one(loop);
+    for (std::size_t k = 0; k < loop.body.size(); ++k) {
+      auto* inner = std::get_if<Loop>(&loop.body[k]);
+      if (!inner || (block && k == block->fold)) continue;      // which packs what its rows share
+      if (inner->mark != Mark::lanes) find(*inner, path, in_rows);
+      else if (takes && inner->var.axis != root_axis_) take_loads(*inner, path);
+    }
+  }
+
+  // Whether each element of the loop loads vectors for itself.
+  bool one_by_one(const Loop& loop) const {
+    switch (choices_.together(loop, choices_.outer_of(loop))) {
+      case LoopChoices::Together::thin: case LoopChoices::Together::tiles: case LoopChoices::Together::squares: return false;
+      default: return true;
+    }
+  }
+
+  void take_loads(Loop& lanes, const std::vector<int>& path) {
+    for (Item& item : lanes.body) {
+      auto* load = std::get_if<Load>(&item);
+      if (!load || !is_worth_it(*load, lanes.var.axis, path)) continue;
+      auto shared = std::find_if(shared_.begin(), shared_.end(), [&](const Shared& each) { return each.buffer == load->buffer && each.at == load->at && each.axes.back() == lanes.var.axis; });
+      if (shared == shared_.end()) shared = shared_.insert(shared_.end(), add(*load, lanes.var.axis, path));
+      shared->loads.push_back(load);
+    }
+  }
+
+  bool is_worth_it(const Load& load, int lanes, const std::vector<int>& path) const {
+    const Place place = program_.buffer(load.buffer).place;
+    if (load.guarded || (place != Place::argument && place != Place::temporary) || !choices_.is_far_apart(load.buffer, load.at, lanes)) return false;
+    double bytes = static_cast<double>(size_of(program_.buffer(load.buffer).dtype));
+    std::vector<int> seen;
+    for (const Subscript& s : load.at) {
+      const bool is_around = s.axis == lanes || std::find(path.begin(), path.end(), s.axis) != path.end();
+      if (!(s == Subscript{s.axis}) || !is_around || std::find(seen.begin(), seen.end(), s.axis) != seen.end()) return false;
+      seen.push_back(s.axis);
+      bytes *= static_cast<double>(std::max<Index>(1, program_.axis(s.axis).hint));
+    }
+    return bytes <= machine_.second_level_bytes / 4 && writes_of(program_.root, load.buffer) == 0;
+  }
+
+  Shared add(const Load& load, int lanes, const std::vector<int>& path) {
+    Shared shared{load.buffer, -1, load.at, {}, {}};
+    const auto is_read_along = [&](int axis) { return std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == axis; }); };
+    std::copy_if(path.begin(), path.end(), std::back_inserter(shared.axes), is_read_along);
+    shared.axes.push_back(lanes);
+    Buffer row;
+    row.place = Place::row;
+    row.node = program_.buffer(load.buffer).node;
+    row.dtype = program_.buffer(load.buffer).dtype;
+    row.axes = shared.axes;
+    for (int axis : row.axes) row.extents.push_back(program_.axis(axis).extent);
+    row.extents.back() = row.extents.back() + Extent(line_bytes / item_bytes(row.dtype));      // those of a power of two would share a few sets of the cache
+    program_.buffers.push_back(std::move(row));
+    shared.row = static_cast<int>(program_.buffers.size()) - 1;
+    return shared;
+  }
+
+  static std::vector<Subscript> index_in_row(const Shared& shared) {
+    std::vector<Subscript> at;
+    for (int axis : shared.axes) at.push_back({axis});
+    return at;
+  }
+
+  Loop copy_of(const Shared& shared) {
+    const int value = static_cast<int>(program_.values.size());
+    program_.values.push_back(program_.buffer(shared.row).dtype);
+    Loop loop;
+    loop.mark = Mark::lanes;
+    loop.var.axis = shared.axes.back();
+    loop.weight = 2;
+    loop.body.emplace_back(Load{value, shared.buffer, shared.at});
+    loop.body.emplace_back(Store{shared.row, index_in_row(shared), {value, {}}});
+    for (std::size_t k = shared.axes.size() - 1; k-- > 0;) {
+      Loop outer;
+      outer.var.axis = shared.axes[k];
+      outer.body.emplace_back(std::move(loop));
+      loop = std::move(outer);
+    }
+    return loop;
+  }
+
+  Program& program_;
+  const LoopChoices choices_;
+  const Machine& machine_;
+  const int root_axis_;
+  std::vector<Shared> shared_;
+};
+
+}  // namespace
+
+void stage_shared(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine) {
+  SharedStager(program, classes, features, machine).run();
+}
+
+}  // namespace weft
