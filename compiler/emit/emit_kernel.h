@@ -60,6 +60,10 @@ class KernelEmitter : private Accesses {
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
   bool takes_turns(const Loop& loop) const;
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
+  Value* index_lanes(const Load& load, Value* index, int step);
+  Value* load_step(const Loop& loop, const Load& load, const void* key, Value* index, int step, const Masks& masks);
+  std::vector<Value*> emit_lane_load(const Loop& loop, const Load& load, const void* key, Value* index, int steps, const Masks& masks);
+  void emit_lane_store(const Loop& loop, const Item& item, Value* index, int steps, const Masks& masks);
   std::vector<Value*> emit_lane_compute(const Loop& loop, const Compute& compute, int steps);
   Value* move_mask(const Masks& masks, int step) const { return moves_whole_ ? nullptr : mask_of(masks, step); }
   void note_code(const Loop& loop, int vectors, bool tables);

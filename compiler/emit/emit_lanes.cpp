@@ -73,78 +73,79 @@ std::vector<Value*> KernelEmitter::emit_lane_compute(const Loop& loop, const Com
   return made;
 }
 
+// The index along the loop of the elements of one step.
+Value* KernelEmitter::index_lanes(const Load& load, Value* index, int step) {
+  llvm::Type* type = register_type(context_, program_.buffer(load.buffer).dtype, 1);
+  const auto spread = [&](Value* value) { return b_.CreateVectorSplat(lane_count, b_.CreateTrunc(value, type)); };
+  Value* lanes = b_.CreateAdd(spread(b_.CreateAdd(index, number(step * lane_count))), lane_numbers(static_cast<int>(type->getIntegerBitWidth())));
+  return b_.CreateAdd(b_.CreateMul(lanes, spread(number(load.at[0].step))), spread(size(load.at[0].start)));
+}
+
+Value* KernelEmitter::load_step(const Loop& loop, const Load& load, const void* key, Value* index, int step, const Masks& masks) {
+  const Buffer& buffer = program_.buffer(load.buffer);
+  if (buffer.place == Place::index) return index_lanes(load, index, step);
+  if (auto again = repeated_.find({key, step}); again != repeated_.end()) return again->second;
+  if (load.guarded) return guarded_load(load, index, step, mask_of(masks, step));
+  if (auto common = common_.find({key, step}); common != common_.end()) return common->second;
+  Value* loaded = lane_load(accesses_.at(key), buffer.dtype, index, step, move_mask(masks, step));
+  if (is_common(load, loop)) common_[{key, step}] = loaded;
+  return loaded;
+}
+
+// What a load gives, by step: from registers that have it, as what they gather or repeat, or step by step.
+std::vector<Value*> KernelEmitter::emit_lane_load(const Loop& loop, const Load& load, const void* key, Value* index, int steps, const Masks& masks) {
+  const Buffer& buffer = program_.buffer(load.buffer);
+  std::vector<Value*> made;
+  if (auto tile = tiles_.find(key); tile != tiles_.end()) {
+    for (int step = 0; step < steps; ++step) made.push_back(from_memory(tile->second[jam_copy_ + static_cast<std::size_t>(step)], buffer.dtype));
+    return made;
+  }
+  if (auto carried = carried_rows_.find(load.buffer); carried != carried_rows_.end()) return {carried->second};
+  if (auto results = thin_results_.find(load.buffer); results != thin_results_.end()) return results->second;
+  if (is_along_rows()) return spread_to_rows(lane_load(accesses_.at(key), buffer.dtype, index, 0, rows_left_ ? first_lanes(rows_left_, 1)[0] : nullptr));
+  if (const auto access = accesses_.find(key); access != accesses_.end() && access->second.each > 1)
+    return staying_load(access->second, buffer.dtype, index, steps, begins_in_whole(loop.var.axis, access->second.each), part_);
+  for (int step = 0; step < steps; ++step) made.push_back(load_step(loop, load, key, index, step, masks));
+  return made;
+}
+
+void KernelEmitter::emit_lane_store(const Loop& loop, const Item& item, Value* index, int steps, const Masks& masks) {
+  const auto& store = std::get<Store>(item);
+  const DType dtype = program_.buffer(store.buffer).dtype;
+  if (copies_.tiled_by >= 0 && is_across(item, loop)) {
+    for (int step = 0; step < steps; ++step) tile_stores_[&item].push_back(to_memory(pack(store.value, step), dtype));
+    return;
+  }
+  if (is_carried_row(store.buffer, loop)) {
+    carried_rows_[store.buffer] = pack(store.value, 0);
+    if (!is_last_copy()) return;
+  }
+  for (int step = 0; step < steps; ++step) {
+    Value *mask = move_mask(masks, step), *value = pack(store.value, step);
+    if (stores_late_) late_stores_.push_back({accesses_.at(&item), dtype, step, mask, value});
+    else lane_store(accesses_.at(&item), dtype, index, step, mask, value);
+  }
+}
+
 void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
+  const auto pack_of = [&](int value) -> std::vector<Value*>& { return packs_[static_cast<std::size_t>(value)]; };
   for (const Item& item : loop.body) {
-    if (auto* load = std::get_if<Load>(&item)) packs_[static_cast<std::size_t>(load->result)].clear();
-    if (auto* compute = std::get_if<Compute>(&item)) packs_[static_cast<std::size_t>(compute->result)].clear();
-    if (auto* running = std::get_if<Accumulate>(&item); running && running->result >= 0) packs_[static_cast<std::size_t>(running->result)].clear();
+    if (auto* load = std::get_if<Load>(&item)) pack_of(load->result).clear();
+    if (auto* compute = std::get_if<Compute>(&item)) pack_of(compute->result).clear();
+    if (auto* running = std::get_if<Accumulate>(&item); running && running->result >= 0) pack_of(running->result).clear();
   }
   for (const Item& item : loop.body) {
-    const void* key = &item;
     if (auto* load = std::get_if<Load>(&item)) {
-      const Buffer& buffer = program_.buffer(load->buffer);
-      std::vector<Value*> made;
-      if (auto tile = tiles_.find(key); tile != tiles_.end()) {
-        for (int step = 0; step < steps; ++step) made.push_back(from_memory(tile->second[jam_copy_ + static_cast<std::size_t>(step)], buffer.dtype));
-        packs_[static_cast<std::size_t>(load->result)] = std::move(made);
-        continue;
-      }
-      if (auto carried = carried_rows_.find(load->buffer); carried != carried_rows_.end()) {
-        packs_[static_cast<std::size_t>(load->result)] = {carried->second};
-        continue;
-      }
-      if (auto results = thin_results_.find(load->buffer); results != thin_results_.end()) {
-        packs_[static_cast<std::size_t>(load->result)] = results->second;
-        continue;
-      }
-      if (is_along_rows()) {
-        packs_[static_cast<std::size_t>(load->result)] = spread_to_rows(lane_load(accesses_.at(key), buffer.dtype, index, 0, rows_left_ ? first_lanes(rows_left_, 1)[0] : nullptr));
-        continue;
-      }
-      if (const auto access = accesses_.find(key); access != accesses_.end() && access->second.each > 1) {
-        packs_[static_cast<std::size_t>(load->result)] = staying_load(access->second, buffer.dtype, index, steps, begins_in_whole(loop.var.axis, access->second.each), part_);
-        continue;
-      }
-      for (int step = 0; step < steps; ++step) {
-        if (buffer.place == Place::index) {
-          llvm::Type* type = register_type(context_, buffer.dtype, 1);
-          const auto spread = [&](Value* value) { return b_.CreateVectorSplat(lane_count, b_.CreateTrunc(value, type)); };
-          Value* lanes = b_.CreateAdd(spread(b_.CreateAdd(index, number(step * lane_count))), lane_numbers(static_cast<int>(type->getIntegerBitWidth())));
-          made.push_back(b_.CreateAdd(b_.CreateMul(lanes, spread(number(load->at[0].step))), spread(size(load->at[0].start))));
-        } else if (auto again = repeated_.find({key, step}); again != repeated_.end()) {
-          made.push_back(again->second);
-        } else if (load->guarded) {
-          made.push_back(guarded_load(*load, index, step, mask_of(masks, step)));
-        } else if (auto common = common_.find({key, step}); common != common_.end()) {
-          made.push_back(common->second);
-        } else {
-          made.push_back(lane_load(accesses_.at(key), buffer.dtype, index, step, move_mask(masks, step)));
-          if (is_common(*load, loop)) common_[{key, step}] = made.back();
-        }
-      }
-      packs_[static_cast<std::size_t>(load->result)] = std::move(made);
+      pack_of(load->result) = emit_lane_load(loop, *load, &item, index, steps, masks);
     } else if (auto* compute = std::get_if<Compute>(&item)) {
-      packs_[static_cast<std::size_t>(compute->result)] = emit_lane_compute(loop, *compute, steps);
+      pack_of(compute->result) = emit_lane_compute(loop, *compute, steps);
     } else if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && !copies_.down_columns) {
-      auto access = accesses_.find(key);
+      auto access = accesses_.find(&item);
       emit_lane_accumulate(loop, *accumulate, access == accesses_.end() ? nullptr : &access->second, index, steps, masks);
     } else if (auto* others = std::get_if<Others>(&item)) {
       emit_lane_others(*others, index, steps, masks);
-    } else if (auto* store = std::get_if<Store>(&item)) {
-      const DType dtype = program_.buffer(store->buffer).dtype;
-      if (copies_.tiled_by >= 0 && is_across(item, loop)) {
-        for (int step = 0; step < steps; ++step) tile_stores_[key].push_back(to_memory(pack(store->value, step), dtype));
-        continue;
-      }
-      if (is_carried_row(store->buffer, loop)) {
-        carried_rows_[store->buffer] = pack(store->value, 0);
-        if (!is_last_copy()) continue;
-      }
-      for (int step = 0; step < steps; ++step) {
-        Value *mask = move_mask(masks, step), *value = pack(store->value, step);
-        if (stores_late_) late_stores_.push_back({accesses_.at(key), dtype, step, mask, value});
-        else lane_store(accesses_.at(key), dtype, index, step, mask, value);
-      }
+    } else if (std::holds_alternative<Store>(item)) {
+      emit_lane_store(loop, item, index, steps, masks);
     }
   }
 }

@@ -53,6 +53,116 @@ int loop_of_result(const Graph& graph, const Nest& nest, const Placement& p, int
   return result;
 }
 
+// Decides from the last node to the first: readers say where they want a value before it is placed.
+class Placer {
+ public:
+  Placer(const Graph& graph, const Schedule& schedule, const Nest& nest)
+      : graph_(graph), schedule_(schedule), nest_(nest), cost_(nest.nodes.size(), 0), demand_(nest.nodes.size()), across_(nest.nodes.size(), false) {}
+
+  Placement run() {
+    const std::size_t count = nest_.nodes.size();
+    p_.home.resize(count);
+    p_.computed_in.resize(count);
+    p_.kept.assign(count, false);
+    for (std::size_t k = 0; k < count; ++k) p_.place_of[id_of(k)] = static_cast<int>(k);
+    number_loops(nest_.root, -1, 0, p_);
+    weight_.assign(p_.loops.size(), 0);
+    for (std::size_t k = 0; k < count; ++k) weight_[static_cast<std::size_t>(p_.home[k])] += node_cost(graph_.node(id_of(k)));
+    for (std::size_t k = 0; k < count; ++k) {
+      p_.result_home.push_back(loop_of_result(graph_, nest_, p_, static_cast<int>(k)));
+      cost_[k] = price(k);
+    }
+    p_.kept_above = p_.last_read = p_.result_home;
+    for (std::size_t k = 0; k < count; ++k)                      // each lane has a row of its own
+      if (const HomeLoop& home = p_.loops[static_cast<std::size_t>(p_.home[k])]; graph_.node(id_of(k)).kind == Kind::others && home.level->lanes) p_.kept_above[k] = home.parent;
+    for (std::size_t k = count; k-- > 0;) {
+      decide(k);
+      ask_operands(k);
+    }
+    return std::move(p_);
+  }
+
+ private:
+  NodeId id_of(std::size_t k) const { return nest_.nodes[k].node; }
+  int home(std::size_t k) const { return p_.home[k]; }
+
+  // Of making the value again, from what is in memory or in a loop outside.
+  int price(std::size_t k) const {
+    constexpr int most = 1000;
+    const NodeId id = id_of(k);
+    int cost = node_cost(graph_.node(id));
+    for (int operand = 0; operand < graph_.arity(id); ++operand) {
+      const NodeId made = graph_.operand(id, operand);
+      const auto found = p_.place_of.find(made);
+      if (found == p_.place_of.end()) {
+        const bool literal = graph_.node(made).kind == Kind::constant && graph_.node(made).kept == 0;
+        cost += literal ? 0 : 1;
+      } else {
+        cost += price_of_reading(static_cast<std::size_t>(found->second), home(k));
+      }
+      cost = std::min(most, cost);
+    }
+    return cost;
+  }
+  int price_of_reading(std::size_t made, int loop) const {
+    const bool fold = graph_.node(id_of(made)).mode == Mode::accumulate || graph_.node(id_of(made)).kind == Kind::recurrence;
+    const bool outer = p_.result_home[made] != loop && p_.encloses(p_.result_home[made], loop);
+    const bool of_block = home(made) != loop && p_.loops[static_cast<std::size_t>(home(made))].level->var.part == Part::vector;      // one element for each row
+    return outer || of_block ? 0 : fold ? 1 : cost_[made];
+  }
+
+  // Whether all loops that want the value make it: it is cheap, or the one there is has room for it.
+  bool moves_to_readers(std::size_t k) const {
+    const Node& node = graph_.node(id_of(k));
+    bool same_path = true, has_room = demand_[k].size() == 1 && nest_.distribution.loops == 0;      // else its loops become one again
+    for (int loop : demand_[k]) {
+      has_room &= weight_[static_cast<std::size_t>(loop)] + op_cost(node.op) <= full_loop_with_moves;
+      same_path &= runs_as_often(p_, loop, p_.result_home[k]);
+    }
+    return (same_path && (has_room || cost_[k] <= cheap_value)) || is_made_by_readers(nest_, nest_.nodes[k]);
+  }
+  // Loads of windows run where they are read, like ops: halves of rows that rotate each other took .21 ns an element by way of rows, .15 so (Zen 5). They run
+  // forwards.
+  bool reads_memory(std::size_t k) const {
+    return graph_.node(id_of(k)).kind == Kind::update && !p_.place_of.contains(graph_.operand(id_of(k), 0)) &&
+           std::none_of(demand_[k].begin(), demand_[k].end(), [&](int loop) { return runs_backwards(p_, loop); });
+  }
+
+  void decide(std::size_t k) {
+    const Node& node = graph_.node(id_of(k));
+    const bool elsewhere = std::any_of(demand_[k].begin(), demand_[k].end(), [&](int loop) { return loop != p_.result_home[k]; });
+    const bool may_move = node.mode != Mode::accumulate && !across_[k] && (node.kind == Kind::apply || reads_memory(k)) && !schedule_.stored[id_of(k).value];
+    if (elsewhere && may_move && moves_to_readers(k)) {
+      p_.computed_in[k] = demand_[k];
+      for (int loop : demand_[k]) weight_[static_cast<std::size_t>(loop)] += op_cost(node.op);
+      if (!demand_[k].contains(p_.result_home[k])) weight_[static_cast<std::size_t>(p_.result_home[k])] -= op_cost(node.op);
+    } else {
+      p_.computed_in[k] = {home(k)};
+      p_.kept[k] = elsewhere || across_[k] || node.kind == Kind::others;
+      for (int loop : demand_[k]) p_.kept_above[k] = common_loop(p_, p_.kept_above[k], loop), p_.last_read[k] = std::max(p_.last_read[k], loop);
+    }
+  }
+
+  void ask_operands(std::size_t k) {
+    const NodeId id = id_of(k);
+    for (int operand = 0; operand < graph_.arity(id); ++operand) {
+      const auto found = p_.place_of.find(graph_.operand(id, operand));
+      if (found == p_.place_of.end()) continue;
+      const auto made = static_cast<std::size_t>(found->second);
+      across_[made] = across_[made] || graph_.node(id).kind == Kind::others || !reads_in_place(graph_, id, operand, nest_.nodes[made].axes);
+      for (int loop : p_.computed_in[k]) demand_[made].insert(p_.encloses(p_.result_home[made], loop) ? p_.result_home[made] : loop);
+    }
+  }
+
+  const Graph& graph_;
+  const Schedule& schedule_;
+  const Nest& nest_;
+  Placement p_;
+  std::vector<int> cost_, weight_;                               // of making a value again, by node; of what runs in a loop
+  std::vector<std::set<int>> demand_;                            // by node: loops that read it
+  std::vector<bool> across_;                                     // read at another index than it is made at
+};
+
 }  // namespace
 
 bool Placement::encloses(int outer, int inner) const {
@@ -61,71 +171,6 @@ bool Placement::encloses(int outer, int inner) const {
   return inner == outer;
 }
 
-Placement place_values(const Graph& graph, const Schedule& schedule, const Nest& nest) {
-  Placement p;
-  const std::size_t count = nest.nodes.size();
-  p.home.resize(count);
-  p.computed_in.resize(count);
-  p.kept.assign(count, false);
-  for (std::size_t k = 0; k < count; ++k) p.place_of[nest.nodes[k].node] = static_cast<int>(k);
-  number_loops(nest.root, -1, 0, p);
-  std::vector<int> cost(count, 0), weight(p.loops.size(), 0);
-  for (std::size_t k = 0; k < count; ++k) weight[static_cast<std::size_t>(p.home[k])] += node_cost(graph.node(nest.nodes[k].node));
-  std::vector<std::set<int>> demand(count);
-  for (std::size_t k = 0; k < count; ++k) {
-    p.result_home.push_back(loop_of_result(graph, nest, p, static_cast<int>(k)));
-    const NodeId id = nest.nodes[k].node;
-    cost[k] = node_cost(graph.node(id));
-    for (int operand = 0; operand < graph.arity(id); ++operand) {
-      const NodeId made = graph.operand(id, operand);
-      auto found = p.place_of.find(made);
-      const bool in_nest = found != p.place_of.end();
-      const bool fold = in_nest && (graph.node(made).mode == Mode::accumulate || graph.node(made).kind == Kind::recurrence);
-      const bool literal = graph.node(made).kind == Kind::constant && graph.node(made).kept == 0;
-      const bool outer = in_nest && p.result_home[static_cast<std::size_t>(found->second)] != p.home[k] &&
-                         p.encloses(p.result_home[static_cast<std::size_t>(found->second)], p.home[k]);
-      const bool of_block = in_nest && p.home[static_cast<std::size_t>(found->second)] != p.home[k] &&         // one element for each row
-                            p.loops[static_cast<std::size_t>(p.home[static_cast<std::size_t>(found->second)])].level->var.part == Part::vector;
-      cost[k] = std::min(1000, cost[k] + (literal || outer || of_block ? 0 : !in_nest || fold ? 1 : cost[static_cast<std::size_t>(found->second)]));
-    }
-  }
-  p.kept_above = p.last_read = p.result_home;
-  for (std::size_t k = 0; k < count; ++k)                        // each lane has a row of its own
-    if (const HomeLoop& home = p.loops[static_cast<std::size_t>(p.home[k])]; graph.node(nest.nodes[k].node).kind == Kind::others && home.level->lanes) p.kept_above[k] = home.parent;
-  std::vector<bool> across(count, false);                        // read at another index than it is made at
-  for (std::size_t k = count; k-- > 0;) {
-    const NodeId id = nest.nodes[k].node;
-    const Node& node = graph.node(id);
-    const int home = p.result_home[k];
-    const bool fold = node.mode == Mode::accumulate;
-    bool elsewhere = false, same_path = true, moves = demand[k].size() == 1 && nest.distribution.loops == 0;      // else its loops become one again
-    for (int loop : demand[k]) {
-      elsewhere |= loop != home;
-      moves &= weight[static_cast<std::size_t>(loop)] + op_cost(node.op) <= full_loop_with_moves;
-      same_path &= runs_as_often(p, loop, home);
-    }
-    const bool moves_there = (same_path && (moves || cost[k] <= cheap_value)) || is_made_by_readers(nest, nest.nodes[k]);
-    // Loads of windows run where they are read, like ops: halves of rows that rotate each other took .21 ns an element by way of rows, .15 so (Zen 5). They run
-    // forwards.
-    const bool reads_memory = node.kind == Kind::update && !p.place_of.contains(graph.operand(id, 0)) && std::none_of(demand[k].begin(), demand[k].end(), [&](int loop) { return runs_backwards(p, loop); });
-    if (elsewhere && !fold && !across[k] && (node.kind == Kind::apply || reads_memory) && !schedule.stored[id.value] && moves_there) {
-      p.computed_in[k] = demand[k];
-      for (int loop : demand[k]) weight[static_cast<std::size_t>(loop)] += op_cost(node.op);
-      if (!demand[k].contains(home)) weight[static_cast<std::size_t>(home)] -= op_cost(node.op);
-    } else {
-      p.computed_in[k] = {p.home[k]};
-      p.kept[k] = elsewhere || across[k] || node.kind == Kind::others;
-      for (int loop : demand[k]) p.kept_above[k] = common_loop(p, p.kept_above[k], loop), p.last_read[k] = std::max(p.last_read[k], loop);
-    }
-    for (int operand = 0; operand < graph.arity(id); ++operand) {
-      auto found = p.place_of.find(graph.operand(id, operand));
-      if (found == p.place_of.end()) continue;
-      const auto made = static_cast<std::size_t>(found->second);
-      across[made] = across[made] || node.kind == Kind::others || !reads_in_place(graph, id, operand, nest.nodes[made].axes);
-      for (int loop : p.computed_in[k]) demand[made].insert(p.encloses(p.result_home[made], loop) ? p.result_home[made] : loop);
-    }
-  }
-  return p;
-}
+Placement place_values(const Graph& graph, const Schedule& schedule, const Nest& nest) { return Placer(graph, schedule, nest).run(); }
 
 }  // namespace weft

@@ -48,19 +48,8 @@ bool is_extreme(AccumulatorId acc) { return acc == AccumulatorId::max || acc == 
 
 // How an initial value joins the result.
 Op joining(AccumulatorId acc) {
-  switch (acc) {
-    case AccumulatorId::sum: return Op::add;
-    case AccumulatorId::prod: return Op::multiply;
-    case AccumulatorId::max: case AccumulatorId::supremum: return Op::maximum;
-    case AccumulatorId::min: case AccumulatorId::infimum: return Op::minimum;
-    case AccumulatorId::any: return Op::logical_or;
-    case AccumulatorId::all: return Op::logical_and;
-    case AccumulatorId::bitwise_or: return Op::bitwise_or;
-    case AccumulatorId::bitwise_and: return Op::bitwise_and;
-    case AccumulatorId::bitwise_xor: return Op::bitwise_xor;
-    case AccumulatorId::none: break;
-  }
-  fail(ErrorKind::internal, "no such accumulator");
+  if (const auto op = combining_op(acc)) return *op;
+  return acc == AccumulatorId::supremum ? Op::maximum : Op::minimum;     // which no scan combines
 }
 
 Expr reduce_with(const Reducer& reducer, const Expr& x, AccumulatorId acc, DType dtype) {

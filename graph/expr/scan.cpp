@@ -5,6 +5,7 @@
 
 #include "axes.h"
 #include "broadcast/align.h"
+#include "maps.h"
 
 namespace weft {
 namespace {
@@ -86,26 +87,13 @@ std::vector<Expr> reduce_all(const std::vector<Expr>& xs, const Accumulator& acc
   std::vector<int> folded = axes_of_domain(acc.name(), aligned.domain, axes);
   const auto what = acc.recurrence(dtypes_of(xs));
   if (order == Order::f) std::reverse(folded.begin(), folded.end());
-  Shape domain;
-  std::vector<int> position(aligned.domain.size());
-  for (std::size_t k = 0; k < aligned.domain.size(); ++k) {
-    const bool is_folded = std::find(folded.begin(), folded.end(), static_cast<int>(k)) != folded.end();
-    position[k] = static_cast<int>(domain.size());
-    if (!is_folded || keepdims) domain.push_back(is_folded ? Extent(1) : aligned.domain[k]);
-  }
-  const int kept = static_cast<int>(domain.size());
-  if (folded.empty()) domain.push_back(1);                     // one step: a fold of single elements
-  for (int axis : folded) {
-    position[static_cast<std::size_t>(axis)] = static_cast<int>(domain.size());
-    domain.push_back(aligned.domain[static_cast<std::size_t>(axis)]);
-  }
+  Folding folding = folding_of(aligned.domain, folded, keepdims);
+  if (folded.empty()) folding.domain.push_back(1);             // one step: a fold of single elements
   std::vector<Operand> operands = operands_of(xs, aligned.maps);
-  for (Operand& operand : operands)
-    for (AxisRef& ref : operand.map)
-      if (ref.axis >= 0) ref.axis = position[static_cast<std::size_t>(ref.axis)];
+  for (Operand& operand : operands) operand.map = compose(operand.map, folding.map);
   std::vector<Expr> results;
   for (std::size_t k = 0; k < what->finish.outputs.size(); ++k)
-    results.push_back(recur_fold(xs[0].graph(), what, static_cast<int>(k), domain, kept, operands, order));
+    results.push_back(recur_fold(xs[0].graph(), what, static_cast<int>(k), folding.domain, folding.kept, operands, order));
   return results;
 }
 Expr reduce(const std::vector<Expr>& xs, const Accumulator& acc, const Axes& axes, bool keepdims, Order order) {
