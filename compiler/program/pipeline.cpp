@@ -23,7 +23,7 @@ void join(Program& program, const Context& context) { join_results(program, cont
 void stage(Program& program, const Context& context) {
   stage_across(program, context.classes, context.features, context.hints.machine, begin_lines(context.hints.stream));
 }
-void shared(Program& program, const Context& context) { stage_shared(program, context.classes, context.features, context.hints.machine); }
+void shared(Program& program, const Context& context) { stage_shared(program, context.classes, context.features, context.hints.machine, context.hints.threads); }
 void keep(Program& program, const Context& context) { keep_transposed(program, context.classes, context.features, context.hints.machine); }
 void partition(Program& program, const Context& context) { partition_loops(program, context.hints.bindings); }
 

@@ -5,6 +5,7 @@
 
 #include "loop_choices.h"
 #include "schedule/cost_model.h"
+#include "split_root.h"
 #include "staged_rows.h"
 #include "visit.h"
 
@@ -23,7 +24,7 @@ class Stager : private StagedRows {
     find(*rows_, {});
     if (rows_ == &program_.root && !has_pixels()) find_pixels_backwards();
     if (!stage(*rows_)) return;
-    if (rows_ == &program_.root) split_root();
+    if (rows_ == &program_.root) split();
     else split_rows();
   }
 
@@ -170,22 +171,13 @@ class Stager : private StagedRows {
     return items;
   }
 
-  // The root runs through units of sixteen. What does not depend on it stays before its loops.
-  void split_root() {
-    Loop& root = program_.root;
-    Loop rows;
-    rows.var.axis = root_axis_;
-    rows.weight = std::exchange(root.weight, 0);
-    std::vector<Item> body;
-    std::vector<bool> before(program_.values.size(), false);
-    for (Item& item : root.body) {
-      const bool stays = stays_before(item, before);
-      (stays ? body : rows.body).push_back(std::move(item));
-    }
+  // The root runs through units of sixteen.
+  void split() {
+    split_root(program_, lane_count);
+    auto& body = program_.root.body;
+    Loop rows = std::move(std::get<Loop>(body.back()));
+    body.pop_back();
     for (Item& item : with_copies(alone(std::move(rows)))) body.push_back(std::move(item));
-    root.body = std::move(body);
-    root.var.part = Part::tile;
-    program_.unit = lane_count;
   }
 
   // The rows of a unit run in blocks, and what is folded over them runs on through these.
@@ -198,16 +190,6 @@ class Stager : private StagedRows {
     blocks.folds = std::exchange(rows.folds, {});
     blocks.body = with_copies(alone(std::move(rows)));
     program_.block = lane_count;
-  }
-
-  bool stays_before(const Item& item, std::vector<bool>& before) const {
-    if (auto* load = std::get_if<Load>(&item))
-      return before[static_cast<std::size_t>(load->result)] = !load->guarded && program_.buffer(load->buffer).place != Place::row &&
-                                                              std::none_of(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis == root_axis_; });
-    if (auto* compute = std::get_if<Compute>(&item))
-      return before[static_cast<std::size_t>(compute->result)] =
-                 std::all_of(compute->args.begin(), compute->args.end(), [&](const Arg& arg) { return arg.constant || before[static_cast<std::size_t>(arg.value)]; });
-    return false;
   }
 
   const LoopChoices choices_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedule/cost_model.h"
+#include "split_root.h"
 #include "visit.h"
 
 namespace weft {
@@ -11,16 +12,22 @@ namespace {
 
 class SharedStager {
  public:
-  SharedStager(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine)
-      : program_(program), choices_(program, classes, features), machine_(machine), root_axis_(program.root.var.axis) {}
+  SharedStager(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine, int threads)
+      : program_(program), choices_(program, classes, features), machine_(machine), threads_(threads), root_axis_(program.root.var.axis) {}
 
   void run() {
     Loop& root = program_.root;
-    if (root.mark != Mark::units || root.var.part != Part::tile || program_.axis(root_axis_).hint < rows_worth_sharing) return;
-    for (Item& item : root.body)
-      if (auto* inner = std::get_if<Loop>(&item)) find(*inner, {}, false);
+    if (root.mark != Mark::units || program_.axis(root_axis_).hint < rows_worth_sharing || program_.block > 0) return;
+    const bool by_element = root.var.part == Part::element;
+    if (by_element) find(root, {});
+    else
+      for (Item& item : root.body)
+        if (auto* inner = std::get_if<Loop>(&item); inner && inner->var.axis == root_axis_) find(*inner, {});
+    const Index unit = by_element ? unit_of_copies(program_.axis(root_axis_).hint, threads_) : program_.unit;
+    if (shared_.empty() || unit == 0 || (by_element && !root.folds.empty())) return;
     for (const Shared& shared : shared_)
       for (Load* load : shared.loads) *load = Load{load->result, shared.row, index_in_row(shared)};
+    if (by_element) split_root(program_, unit);
     std::vector<Item> copies;
     for (const Shared& shared : shared_) copies.emplace_back(copy_of(shared));
     root.body.insert(root.body.begin(), std::make_move_iterator(copies.begin()), std::make_move_iterator(copies.end()));
@@ -35,25 +42,31 @@ class SharedStager {
     std::vector<Load*> loads;
   };
 
-  // `path`: axes of the loops around, without the root's; in_rows: one of them runs over the rows.
-  void find(Loop& loop, std::vector<int> path, bool in_rows) {
-    if (loop.mark == Mark::lanes) return;
-    if (loop.var.axis == root_axis_) in_rows = true;
-    else path.push_back(loop.var.axis);
+  // `loop`: over rows, or within such a loop; `path`: axes of the loops around, without the root's.
+  void find(Loop& loop, std::vector<int> path) {
+    if (loop.var.axis != root_axis_) path.push_back(loop.var.axis);
     const auto block = choices_.register_block(loop);
-    const bool takes = in_rows && one_by_one(loop);
+    const bool takes = takes_loads(loop, path);
     for (std::size_t k = 0; k < loop.body.size(); ++k) {
       auto* inner = std::get_if<Loop>(&loop.body[k]);
       if (!inner || (block && k == block->fold)) continue;      // which packs what its rows share
-      if (inner->mark != Mark::lanes) find(*inner, path, in_rows);
+      if (inner->mark != Mark::lanes) find(*inner, path);
       else if (takes && inner->var.axis != root_axis_) take_loads(*inner, path);
     }
   }
 
-  // Whether each element of the loop loads vectors for itself.
-  bool one_by_one(const Loop& loop) const {
-    switch (choices_.together(loop, choices_.outer_of(loop))) {
-      case LoopChoices::Together::thin: case LoopChoices::Together::tiles: case LoopChoices::Together::squares: return false;
+  // Not where elements of the loop go side by side, in registers: but if they were transposed there for every row, for nothing else.
+  bool takes_loads(const Loop& loop, const std::vector<int>& path) const {
+    const LoopChoices::Outer outer = choices_.outer_of(loop);
+    switch (choices_.together(loop, outer)) {
+      case LoopChoices::Together::squares: return false;
+      case LoopChoices::Together::thin: case LoopChoices::Together::tiles:
+        return loop.var.axis != root_axis_ && std::all_of(outer.loops.begin(), outer.loops.end(), [&](const Loop* lanes) {
+          return std::all_of(lanes->body.begin(), lanes->body.end(), [&](const Item& item) {
+            auto* load = std::get_if<Load>(&item);
+            return choices_.lies_across(item, loop.var.axis, lanes->var.axis) == 0 || (load && is_worth_it(*load, lanes->var.axis, path));
+          });
+        });
       default: return true;
     }
   }
@@ -126,14 +139,15 @@ class SharedStager {
   Program& program_;
   const LoopChoices choices_;
   const Machine& machine_;
+  const int threads_;
   const int root_axis_;
   std::vector<Shared> shared_;
 };
 
 }  // namespace
 
-void stage_shared(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine) {
-  SharedStager(program, classes, features, machine).run();
+void stage_shared(Program& program, const StrideClasses& classes, const std::string& features, const Machine& machine, int threads) {
+  SharedStager(program, classes, features, machine, threads).run();
 }
 
 }  // namespace weft

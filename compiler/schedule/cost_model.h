@@ -279,6 +279,13 @@ int elements_of_tile(int registers_each, double bytes_of_lines);
 // picked from whole rows each time, .46 prepared, 3 x 3 .70 both ways, 4 x 4 1.50 and 1.16, 8 x 8 6.6 and 3.1 (Zen 4).
 inline constexpr double worth_preparing = 4, repeats_worth_preparing = 16;
 inline constexpr Index rows_worth_sharing = 8;                // that read the same array across: transposed once for them all
+// Of a unit that is made for such copies: as many rows as leave each thread some units; 0: there are too few.
+constexpr Index unit_of_copies(Index rows, int threads) {
+  constexpr Index most = 128, least = 32, units_of_a_thread = 4;
+  for (Index unit = most; unit >= least; unit /= 2)
+    if (rows >= unit * (threads > 1 ? units_of_a_thread * threads : 1)) return unit;
+  return 0;
+}
 
 // Rows of a few elements that follow each other without a gap: whether whole vectors of them are loaded or stored and their lanes picked, rather
 // than each row by itself, transposed in squares. Pixels of two or three bytes take a fifth to a tenth of the time, stores of three floats a

@@ -31,6 +31,20 @@ TEST_CASE("a layer of few outputs, its loss and gradient read transposed weights
       }
 }
 
+TEST_CASE("rows that go one by one get units for it, if every thread has some of these") {
+  for (const Index n : {5, 31, 32, 130, 600})
+    for (const Index m : {3, 16, 100, 512})
+      for (const int threads : {1, 2}) {
+        CAPTURE(n);
+        CAPTURE(m);
+        Graph g;
+        const Expr x = g.input("x", f32, {"n", 16}), y = g.input("y", f32, {"m", 16});
+        const Expr distances = sum(square(expand_dims(x, 1) - y), 2);
+        const Function f = check_bits({exp(-distances), min(distances, 1)}, {x, y}, {counted(f32, {n, 16}), counted(f32, {m, 16})}, threads);
+        if (m == 512) CHECK((occurrences(f.program(), "store row") >= 1 && occurrences(f.program(), "(%y)[") >= 2) == (n >= 32 * (threads == 1 ? 1 : 8)));
+      }
+}
+
 TEST_CASE("what lies along, or is picked from whole vectors, is read where it is") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", 64}), along = g.input("along", f32, {10, 64}), picked = g.input("picked", f32, {64, 3});
