@@ -184,8 +184,8 @@ void Sweep::visit(NodeId id, const Node& node) {
   Frame frame = element_frame(id, node);
   const Elements at = elements_of(frame, id, node);
   Local g = adjoints_[id.value]->in(frame);
-  // Zeros once for each sum of products, and products of matrices again; not a choice in each of their terms.
-  if (node.mode == Mode::accumulate && node.op == Op::multiply && g.mask() && !g.mask()->strict) g = g.resolved();
+  const bool sums_products = node.mode == Mode::accumulate && node.accumulator == AccumulatorId::sum && node.op == Op::multiply;
+  const std::optional<Mask> of_sums = sums_products ? g.mask() : std::nullopt;
   if (node.mode == Mode::accumulate) g = through_fold(frame, node, g, at.y, at.saved);
   if (const auto form = stable_form_of(id)) return pass_to(form->at, along_form(frame, *form, node.dtype, g));
   // The power rule: x * x * x passes 3 g (x * x) to x at once, not one term for each factor.
@@ -198,12 +198,33 @@ void Sweep::visit(NodeId id, const Node& node) {
     const Node& target = graph_.node(operand);
     if (!on_path_[operand.value] || !is_floating(target.dtype)) continue;
     frame.convert_to = target.dtype;
-    Local value = derivative(node.op, p, at.operands, at.y, g);
+    std::vector<Local> operands = at.operands;
+    const bool early = of_sums && hides_early(frame, *of_sums, operands[static_cast<std::size_t>(1 - p)]);
+    Local value = derivative(node.op, p, operands, at.y, early ? g.resolved() : g);
     if (power >= 2) value = value * Local(power);
     if (!value.frame()) value = Local(frame, value.number());
     if (value.mask() && is_piecewise(node.op)) value.set_strict(g.mask() && g.mask()->strict);
     pass_to({operand, map}, value);
   }
+}
+
+// Zeros once for each sum of products, which is a product of matrices again; not a choice in each of its terms. What a strict mask hides in
+// every term that reads an element of the other factor is 0 there too.
+bool Sweep::hides_early(Frame& frame, const Mask& mask, Local& factor) {
+  std::vector<bool> read(frame.domain.size(), false), masked(frame.domain.size(), false);
+  factor.mark(read);
+  mark_axes(mask.value.map, masked);
+  if (!mask.strict) return true;
+  if (std::find(read.begin(), read.end(), false) == read.end() || factor.is_number()) return false;       // no axis repeats it: a choice in each term costs no more
+  std::vector<int> keep;
+  for (std::size_t axis = 0; axis < read.size(); ++axis)
+    if (read[axis] && masked[axis]) keep.push_back(static_cast<int>(axis));
+  if (keep.empty()) return true;
+  AxisMap seen;
+  for (int axis : keep) seen.push_back(AxisRef{axis, 0, 1});
+  const NodeId chosen = frame.fold(AccumulatorId::any, Op::copy, bool_, {truth(mask, frame)}, keep);
+  factor = factor.masked(Local(frame, Operand{chosen, std::move(seen)})).resolved();
+  return true;
 }
 
 // The cotangent of one element of a fold.

@@ -8,7 +8,8 @@
 //   the derivative is formed first and then summed over what was broadcast; a fold's derivative is taken at its operands
 //   ties of maximum, minimum, max and min share the gradient equally; relu'(0) = abs'(0) = 0; clip passes at its bounds
 //   where passes to the chosen branch only, and nothing of the other one leaks, NaN and infinity included, through slices, joins and
-//   reshapes too; what relu, maximum and clip cut off is 0 in a sum of products, where infinite factors make NaN of it
+//   reshapes too; in a sum of products, an element of a factor that no chosen term reads. What relu, maximum and clip cut off is 0 there,
+//   of which infinite factors make NaN
 //   log(1 + exp(x)), 1 / (1 + exp(-x)), log(sum(exp(x))) and their like have the derivatives of softplus, sigmoid and logsumexp, also
 //   where exp overflows
 //   sqrt, log, divide, .. give 0 where both the derivative's divisor and the incoming gradient are 0 (norm at 0)

@@ -106,6 +106,27 @@ TEST_CASE("what relu cuts off is 0 before a sum of products; what where hides is
   CHECK(p.gradients(sum(hidden))[1] == Values{2, 3});
 }
 
+TEST_CASE("padding of attention leaks nowhere: keys that no query may read are NaN") {
+  const double nan = std::nan("");
+  Problem p({doubles({1, 2, 3, 4, 5, 6}, {3, 2}), doubles({0.5, -1, 1, 0.25, nan, nan}, {3, 2})});
+  const Expr &q = p.x[0], &k = p.x[1], i = iota(p.g, 3);
+  const Expr may_read = (expand_dims(i, 1) >= i) & (i < 2);    // causal, and the last key is padding
+  const Expr weights = softmax(where(may_read, einsum("qd,kd->qk", {q, k}), -1e30));
+  const Expr loss = sum(square(weights.slice({Slice::all, Slice{{}, 2}})));
+  const auto slopes = p.gradients(loss);
+  for (double slope : slopes[0]) CHECK(std::isfinite(slope));
+  CHECK(slopes[1][4] == 0);
+  CHECK(slopes[1][5] == 0);
+  Problem clean({p.arrays[0], doubles({0.5, -1, 1, 0.25, 0, 0}, {3, 2})});
+  const Expr allowed = (expand_dims(iota(clean.g, 3), 1) >= iota(clean.g, 3)) & (iota(clean.g, 3) < 2);
+  const Expr same = softmax(where(allowed, einsum("qd,kd->qk", {clean.x[0], clean.x[1]}), -1e30));
+  const Expr clean_loss = sum(square(same.slice({Slice::all, Slice{{}, 2}})));
+  CHECK(clean.gradients(clean_loss) == slopes);
+  clean.check_against_differences(clean_loss);
+  for (const Expr& first : grad(loss, p.x))
+    for (const Values& second : p.gradients(sum(square(first)))) for (double value : second) CHECK(std::isfinite(value));
+}
+
 TEST_CASE("what a reduction leaves out leaks nowhere, along axes of one element too") {
   const double nan = std::nan("");
   for (const int axis : {0, 1}) {
