@@ -32,14 +32,14 @@ class Reading {
     multiply_by_unmentioned();
     if (value_.is_number(0)) return {};
     if (!folds_several() && !scatters()) return through(Adjoint::of(value_));
-    const bool is_kept = keeps_mask_ && value_.mask() && value_.mask()->strict && !folds_several();
+    const bool is_kept = keeps_mask_ && value_.mask() && value_.mask()->strict;
     const std::optional<Mask> mask = is_kept ? value_.mask() : std::nullopt;
     value_ = value_.resolved();
     const std::vector<int> keep = kept_loops();
     if (!scatters()) {
       AxisMap seen;
       for (int loop : keep) seen.push_back(back_[static_cast<std::size_t>(loop)]);
-      return Adjoint{Operand{fold(value_, keep), std::move(seen)}, {}};
+      return Adjoint{Operand{fold(value_, keep), std::move(seen)}, mask ? std::optional(mask_of_sums(*mask)) : std::nullopt};
     }
     Adjoint result{scattered(value_, keep), {}};
     if (mask) result.mask = Mask{scattered(Local(frame_, truth(*mask, frame_)), keep)};
@@ -95,7 +95,22 @@ class Reading {
     return adjoint;
   }
 
-  // A mask of bools, of which no more than one is folded.
+  // Where any of what was summed counts.
+  Mask mask_of_sums(const Mask& mask) {
+    const Local chosen(frame_, truth(mask, frame_));
+    std::vector<bool> masked(frame_.domain.size(), false);
+    chosen.mark(masked);
+    std::vector<int> keep;
+    AxisMap seen;
+    for (std::size_t loop = 0; loop < masked.size(); ++loop) {
+      if (!masked[loop] || !is_named(loop)) continue;
+      keep.push_back(static_cast<int>(loop));
+      seen.push_back(back_[loop]);
+    }
+    return Mask{Operand{fold(chosen, keep), std::move(seen)}};
+  }
+
+  // Of masks: whether any counts.
   NodeId fold(const Local& value, const std::vector<int>& keep) {
     const Order before = std::exchange(frame_.order, order_);
     const DType dtype = value.dtype();

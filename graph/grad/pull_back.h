@@ -19,8 +19,8 @@ struct Adjoint {
 
 // `value` lives in the loops of a user that reads an operand of `shape` through `map`: sums it over the loops that the map
 // does not name (one fold node, the last op inside it), and puts it where the map reads (an update node for a slice).
-// order: the operand's preferred layout. keeps_mask: what a slice put somewhere is masked there as it was; otherwise it is 0 there, which is
-// enough where no slope is infinite.
+// order: the operand's preferred layout. keeps_mask: sums are masked where all that they add is, and what a slice put somewhere as it was; otherwise
+// they are 0 there, which is enough where slopes are numbers.
 Adjoint pull_back(const Local& value, const AxisMap& map, const Shape& shape, Order order, bool keeps_mask = false);
 
 // The adjoint of a fit: itself in the other mode.

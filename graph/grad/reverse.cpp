@@ -19,17 +19,6 @@ std::vector<int> all_axes_of(const Frame& frame) {
   return axes;
 }
 
-// Whether finite numbers may give an infinite value or slope, or NaN.
-bool has_singularities(const Node& node) {
-  if (node.kind == Kind::recurrence) return true;
-  if (node.kind != Kind::apply) return false;
-  switch (node.op) {
-    case Op::sin: case Op::cos: case Op::atan: case Op::tanh: case Op::sigmoid: case Op::softplus: case Op::erf: case Op::erfc: case Op::asinh: return false;
-    case Op::power: return true;
-    default: return info(node.op).rule == DTypeRule::floating;
-  }
-}
-
 // Whose value is one operand or another, or a bound: the slope is 1 or 0.
 bool is_piecewise(Op op) {
   switch (op) {
@@ -38,19 +27,33 @@ bool is_piecewise(Op op) {
   }
 }
 
+// Whether the slope depends on values, which may be infinite or NaN: 0 times it is then no 0.
+bool has_slopes_of_values(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (node.kind != Kind::apply) return node.kind == Kind::recurrence || node.kind == Kind::others;
+  if (node.mode == Mode::accumulate && node.accumulator == AccumulatorId::prod) return true;
+  const auto is_number = [&](int position) { return is_scalar_constant(graph.node(graph.operand(id, position))); };
+  switch (node.op) {
+    case Op::copy: case Op::cast: case Op::stop_gradient: case Op::negative: case Op::add: case Op::subtract: case Op::where: return false;
+    case Op::multiply: case Op::fma: return !is_number(0) && !is_number(1);
+    case Op::divide: return !is_number(1);
+    default: return !is_piecewise(node.op);
+  }
+}
+
 }  // namespace
 
 Sweep::Sweep(Graph& graph, const std::vector<NodeId>& xs)
-    : graph_(graph), numbers_(graph), is_x_(graph.size(), false), may_blow_up_(graph.size(), false), adjoints_(graph.size()) {
+    : graph_(graph), numbers_(graph), is_x_(graph.size(), false), has_values_behind_(graph.size(), false), adjoints_(graph.size()) {
   for (NodeId id : xs) is_x_[id.value] = true;
   on_path_ = is_x_;
   for (std::size_t k = 0; k < on_path_.size(); ++k) {
-    may_blow_up_[k] = has_singularities(graph.node(id_of(k)));
     for (int p = 0; p < graph.arity(id_of(k)); ++p) {
       const std::size_t operand = graph.operand(id_of(k), p).value;
       if (on_path_[operand]) on_path_[k] = true;
-      if (may_blow_up_[operand]) may_blow_up_[k] = true;
+      if (has_values_behind_[operand]) has_values_behind_[k] = true;
     }
+    if (on_path_[k] && !is_x_[k] && has_slopes_of_values(graph, id_of(k))) has_values_behind_[k] = true;
   }
 }
 
@@ -58,7 +61,7 @@ void Sweep::pass_to(const Operand& at, const Local& value) {
   if (!on_path_[at.node.value]) return;
   const Shape shape = graph_.node(at.node).shape();
   const Order order = graph_.node(at.node).order;
-  add(at.node, pull_back(value, at.map, shape, order, may_blow_up_[at.node.value]));
+  add(at.node, pull_back(value, at.map, shape, order, has_values_behind_[at.node.value]));
 }
 
 void Sweep::add(NodeId id, Adjoint term) {
@@ -95,7 +98,7 @@ void Sweep::run_down() {
 template <class TakeBack> Adjoint Sweep::whole_and_mask(NodeId id, const TakeBack& take_back) {
   Adjoint back = take_back(result(id));
   const auto& mask = adjoints_[id.value]->mask;
-  if (mask && mask->strict && may_blow_up_[id.value]) {
+  if (mask && mask->strict && has_values_behind_[id.value]) {
     Frame frame = own_frame(id);
     back.mask = Mask{std::get<Operand>(take_back(whole(frame, truth(*mask, frame))).value)};
   }

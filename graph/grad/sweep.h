@@ -68,7 +68,7 @@ class Sweep {
   Graph& graph_;
   NumberPool numbers_;
   std::vector<bool> is_x_, on_path_;                         // one of the xs; depends on some x
-  std::vector<bool> may_blow_up_;                            // what it is made of may be infinite or NaN, or have such a slope: masks of its cotangent count
+  std::vector<bool> has_values_behind_;                      // a slope between it and some x depends on values: masks of its cotangent count
   std::vector<std::optional<Adjoint>> adjoints_;
 };
 

@@ -106,6 +106,29 @@ TEST_CASE("what relu cuts off is 0 before a sum of products; what where hides is
   CHECK(p.gradients(sum(hidden))[1] == Values{2, 3});
 }
 
+TEST_CASE("a branch not taken leaks nothing of what repeats in it, nor of given NaN and infinity") {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  const Array x = doubles({1, 2, 3, 4, 5, 6}, {3, 2});
+  using Make = std::function<Expr(const Expr& x, const Expr& u)>;
+  const std::vector<std::pair<Array, Make>> leaks{
+      {vec({-1, 4}), [](const Expr& a, const Expr& u) { return sum(a * sqrt(u), {1}, {.where = u > 0}); }},
+      {vec({-1, 4}), [](const Expr& a, const Expr& u) { return where(u > 0, a * pow(u, 0.5), a); }},
+      {vec({1000, 1}), [](const Expr& a, const Expr& u) { return where(u > 999, a, a * exp(u)); }},
+      {vec({nan, 4}), [](const Expr& a, const Expr& u) { return where(isnan(u), a, a * roll(roll(u * u, 1, 0), -1, 0)); }},
+      {vec({infinity, 4}), [](const Expr& a, const Expr& u) { return where(isinf(u), a, a * flip(flip(u * tanh(u)))); }},
+      {vec({1e200, 4}), [](const Expr& a, const Expr& u) { return where(u > 1e100, a, a * reshape(reshape(u * u * u, {2, 1}) * 1.0, {2})); }}};
+  for (const auto& [u, make] : leaks) {
+    Problem p({x, u});
+    const Expr loss = sum(make(p.x[0], p.x[1]));
+    const auto slopes = p.gradients(loss);
+    for (double slope : slopes[0]) CHECK(std::isfinite(slope));
+    CHECK(slopes[1][0] == 0);
+    CHECK(std::isfinite(slopes[1][1]));
+    const Values second = p.gradients(sum(square(grad(loss, {p.x[1]})[0])))[1];
+    CHECK(second[0] == 0);
+  }
+}
+
 TEST_CASE("padding of attention leaks nowhere: keys that no query may read are NaN") {
   const double nan = std::nan("");
   Problem p({doubles({1, 2, 3, 4, 5, 6}, {3, 2}), doubles({0.5, -1, 1, 0.25, nan, nan}, {3, 2})});
