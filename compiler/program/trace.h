@@ -1,5 +1,6 @@
 // What a caller wants to see of the passes: Options::trace, or WEFT_TRACE in the environment.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,10 @@ class Trace {
   template <class Visit> void each_word(const Visit& visit) const {
     for (std::string_view rest = list_; !rest.empty();) {
       const auto comma = rest.find(',');
-      visit(rest.substr(0, comma));
+      std::string_view word = rest.substr(0, comma);
+      word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
+      word = word.substr(0, word.find_last_not_of(' ') + 1);
+      visit(word);
       rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
     }
   }

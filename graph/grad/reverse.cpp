@@ -48,12 +48,14 @@ Sweep::Sweep(Graph& graph, const std::vector<NodeId>& xs)
   for (NodeId id : xs) is_x_[id.value] = true;
   on_path_ = is_x_;
   for (std::size_t k = 0; k < on_path_.size(); ++k) {
+    bool passes_on = false;
     for (int p = 0; p < graph.arity(id_of(k)); ++p) {
       const std::size_t operand = graph.operand(id_of(k), p).value;
-      if (on_path_[operand]) on_path_[k] = true;
+      passes_on |= on_path_[operand];
       if (has_values_behind_[operand]) has_values_behind_[k] = true;
     }
-    if (on_path_[k] && !is_x_[k] && has_slopes_of_values(graph, id_of(k))) has_values_behind_[k] = true;
+    if (passes_on) on_path_[k] = true;
+    if (passes_on && has_slopes_of_values(graph, id_of(k))) has_values_behind_[k] = true;
   }
 }
 

@@ -129,6 +129,14 @@ TEST_CASE("a branch not taken leaks nothing of what repeats in it, nor of given 
   }
 }
 
+TEST_CASE("a value that is differentiated by keeps masks for what it is made of") {
+  Problem p({vec({-1, 4})});
+  const Expr u = p.x[0], root = sqrt(u), y = where(u > 0, roll(roll(root, 1, 0), -1, 0), 0);
+  const std::vector<Expr> slopes = grad(sum(y), {root, u});
+  CHECK(p(slopes[0]) == Values{0, 1});
+  CHECK(p(slopes[1]) == Values{0, 0.25});
+}
+
 TEST_CASE("padding of attention leaks nowhere: keys that no query may read are NaN") {
   const double nan = std::nan("");
   Problem p({doubles({1, 2, 3, 4, 5, 6}, {3, 2}), doubles({0.5, -1, 1, 0.25, nan, nan}, {3, 2})});
