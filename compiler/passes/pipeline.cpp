@@ -66,7 +66,7 @@ Graph run_graph_passes(Graph graph, const Options& options) {
     if (!pass.may_change(graph)) continue;
     Graph next = pass.run(graph);
     if (options.verify) verify(next);
-    if (trace.names(pass.name)) trace.show(pass.name, to_text(graph), to_text(next));
+    if (trace.names(pass.name)) Trace::show(pass.name, to_text(graph), to_text(next));
     graph = std::move(next);
   }
   return graph;

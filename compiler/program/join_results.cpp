@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedule/cost_model.h"
+#include "rows.h"
 #include "visit.h"
 
 namespace weft {
@@ -98,30 +99,15 @@ class ResultJoiner {
   }
 
   int add_row(int buffer, const LoopVar& few, const LoopVar& lanes) {
-    const Buffer& array = program_.buffer(buffer);
-    Buffer row;
-    row.place = Place::row;
-    row.node = array.node;
-    row.dtype = array.dtype;
-    row.axes = {few.axis, lanes.axis};
-    for (int axis : row.axes) row.extents.push_back(program_.is_tiled(axis) ? Extent(program_.unit) : program_.axis(axis).extent);
-    program_.buffers.push_back(std::move(row));
-    return static_cast<int>(program_.buffers.size()) - 1;
+    const std::vector<int> axes{few.axis, lanes.axis};
+    Shape extents;
+    for (int axis : axes) extents.push_back(program_.is_tiled(axis) ? Extent(program_.unit) : program_.axis(axis).extent);
+    return weft::add_row(program_, buffer, axes, std::move(extents));
   }
   static std::vector<Subscript> index_in_row(const LoopVar& few, const LoopVar& lanes) { return {{few.axis, 0, 1}, {lanes.axis, 0, 1}}; }
 
   Loop copy_of(int from, const std::vector<Subscript>& from_at, int to, const std::vector<Subscript>& to_at, const LoopVar& few, const LoopVar& lanes) {
-    const int value = static_cast<int>(program_.values.size());
-    program_.values.push_back(program_.buffer(from).dtype);
-    Loop copy, around;
-    copy.mark = Mark::lanes;
-    copy.var = lanes;
-    copy.weight = 2;
-    copy.body.emplace_back(Load{value, from, from_at});
-    copy.body.emplace_back(Store{to, to_at, {value, {}}});
-    around.var = few;
-    around.body.emplace_back(std::move(copy));
-    return around;
+    return copying(program_, from, from_at, to, to_at, {few, lanes});
   }
 
   Program& program_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "rows.h"
 #include "schedule/cost_model.h"
 
 namespace weft {
@@ -120,17 +121,13 @@ class Keeper {
   }
 
   int add_row(const Load& load) {
-    const Buffer& array = program_.buffer(load.buffer);
-    Buffer row;
-    row.place = Place::row;
-    row.node = array.node;
-    row.dtype = array.dtype;
+    std::vector<int> axes;
+    Shape extents;
     for (const Subscript& s : index_in_row(load.at)) {
-      row.axes.push_back(s.axis);
-      row.extents.push_back(s.axis == root_axis_ ? Extent(program_.unit) : program_.axis(s.axis).extent);
+      axes.push_back(s.axis);
+      extents.push_back(s.axis == root_axis_ ? Extent(program_.unit) : program_.axis(s.axis).extent);
     }
-    program_.buffers.push_back(std::move(row));
-    return static_cast<int>(program_.buffers.size()) - 1;
+    return weft::add_row(program_, load.buffer, std::move(axes), std::move(extents));
   }
 
   void read_row(const Use& use, int row) {
@@ -142,22 +139,11 @@ class Keeper {
   // A loop of its own before them transposes the array, once.
   void prepare(const std::vector<Use>& uses) {
     const Load first = load_of(uses.front());
-    const int row = add_row(first), value = static_cast<int>(program_.values.size());
-    program_.values.push_back(program_.buffer(row).dtype);
+    const int row = add_row(first);
     for (const Use& use : uses) read_row(use, row);
-    Loop loop;
-    loop.mark = Mark::lanes;
-    loop.var.axis = root_axis_;
-    loop.weight = 2;
-    loop.body.emplace_back(Load{value, first.buffer, first.at});
-    loop.body.emplace_back(Store{row, index_in_row(first.at), {value, {}}});
-    for (auto s = first.at.rbegin(); s != first.at.rend(); ++s) {
-      if (s->axis == root_axis_) continue;
-      Loop outer;
-      outer.var.axis = s->axis;
-      outer.body.emplace_back(std::move(loop));
-      loop = std::move(outer);
-    }
+    std::vector<LoopVar> loops;
+    for (const Subscript& s : index_in_row(first.at)) loops.push_back({s.axis});
+    Loop loop = copying(program_, first.buffer, first.at, row, index_in_row(first.at), loops);
     prepared_.emplace(uses.front().within, std::move(loop));
   }
 

@@ -56,7 +56,7 @@ void run_program_passes(std::vector<Program>& programs, const ProgramContext& co
     pass.run(programs, context);
     if (options.verify)
       for (const Program& program : programs) verify(program);
-    if (shows) trace.show(pass.name, before, program_text(context.graph, programs));
+    if (shows) Trace::show(pass.name, before, program_text(context.graph, programs));
   }
 }
 

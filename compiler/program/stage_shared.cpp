@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schedule/cost_model.h"
+#include "rows.h"
 #include "split_root.h"
 #include "visit.h"
 
@@ -100,15 +101,9 @@ class SharedStager {
     const auto is_read_along = [&](int axis) { return std::any_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == axis; }); };
     std::copy_if(path.begin(), path.end(), std::back_inserter(shared.axes), is_read_along);
     shared.axes.push_back(lanes);
-    Buffer row;
-    row.place = Place::row;
-    row.node = program_.buffer(load.buffer).node;
-    row.dtype = program_.buffer(load.buffer).dtype;
-    row.axes = shared.axes;
-    for (int axis : row.axes) row.extents.push_back(program_.axis(axis).extent);
-    row.extents.back() = row.extents.back() + Extent(line_bytes / item_bytes(row.dtype));      // those of a power of two would share a few sets of the cache
-    program_.buffers.push_back(std::move(row));
-    shared.row = static_cast<int>(program_.buffers.size()) - 1;
+    Shape extents;
+    for (int axis : shared.axes) extents.push_back(program_.axis(axis).extent);
+    shared.row = add_row(program_, load.buffer, shared.axes, apart_by_a_line(std::move(extents), program_.buffer(load.buffer).dtype));
     return shared;
   }
 
@@ -119,21 +114,9 @@ class SharedStager {
   }
 
   Loop copy_of(const Shared& shared) {
-    const int value = static_cast<int>(program_.values.size());
-    program_.values.push_back(program_.buffer(shared.row).dtype);
-    Loop loop;
-    loop.mark = Mark::lanes;
-    loop.var.axis = shared.axes.back();
-    loop.weight = 2;
-    loop.body.emplace_back(Load{value, shared.buffer, shared.at});
-    loop.body.emplace_back(Store{shared.row, index_in_row(shared), {value, {}}});
-    for (std::size_t k = shared.axes.size() - 1; k-- > 0;) {
-      Loop outer;
-      outer.var.axis = shared.axes[k];
-      outer.body.emplace_back(std::move(loop));
-      loop = std::move(outer);
-    }
-    return loop;
+    std::vector<LoopVar> loops;
+    for (int axis : shared.axes) loops.push_back({axis});
+    return copying(program_, shared.buffer, shared.at, shared.row, index_in_row(shared), loops);
   }
 
   Program& program_;

@@ -1,6 +1,7 @@
 #include "staged_rows.h"
 
 #include "loop_choices.h"
+#include "rows.h"
 
 namespace weft {
 namespace {
@@ -22,18 +23,11 @@ void StagedRows::use_rows(Loop& loop) {
   replace(loop);
 }
 
-// Rows are apart by a line more than they are long: those of a power of two would share a few sets of the cache.
 int StagedRows::add_row(const Staged& s) {
-  Buffer row;
-  row.place = Place::row;
-  row.node = program_.buffer(s.buffer).node;
-  row.dtype = program_.buffer(s.buffer).dtype;
-  row.axes = s.axes;
-  for (int axis : s.axes) row.extents.push_back(program_.axis(axis).extent);
-  row.extents.front() = rows_at_once();
-  row.extents.back() = row.extents.back() + Extent(line_bytes / item_bytes(row.dtype));
-  program_.buffers.push_back(std::move(row));
-  return static_cast<int>(program_.buffers.size()) - 1;
+  Shape extents;
+  for (int axis : s.axes) extents.push_back(program_.axis(axis).extent);
+  extents.front() = rows_at_once();
+  return weft::add_row(program_, s.buffer, s.axes, apart_by_a_line(std::move(extents), program_.buffer(s.buffer).dtype));
 }
 
 void StagedRows::replace(Loop& loop) {

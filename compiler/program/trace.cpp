@@ -18,8 +18,8 @@ bool Trace::names(std::string_view pass) const {
   return found;
 }
 
-void Trace::show(std::string_view pass, const std::string& before, const std::string& after) const {
-  if (names(pass) && before != after) std::cerr << "--- " << pass << "\n" << after;
+void Trace::show(std::string_view pass, const std::string& before, const std::string& after) {
+  if (before != after) std::cerr << "--- " << pass << "\n" << after;
 }
 
 void Trace::refuse(std::string_view word) {

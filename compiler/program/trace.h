@@ -11,10 +11,9 @@ namespace weft {
 class Trace {
  public:
   explicit Trace(const Options& options);
-  bool is_off() const { return list_.empty(); }
   bool names(std::string_view pass) const;                     // by its name, or all
-  // Prints what a pass made to stderr, if it is named and changed something.
-  void show(std::string_view pass, const std::string& before, const std::string& after) const;
+  // Prints what a pass made to stderr, if it changed something.
+  static void show(std::string_view pass, const std::string& before, const std::string& after);
   // Error(usage) for a name that neither is "all" nor is known: is_known(name).
   template <class IsKnown> void check(const IsKnown& is_known) const {
     each_word([&](std::string_view word) { if (word != "all" && !is_known(word)) refuse(word); });
