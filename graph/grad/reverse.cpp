@@ -204,7 +204,7 @@ void Sweep::visit(NodeId id, const Node& node) {
     if (!on_path_[operand.value] || !is_floating(target.dtype)) continue;
     frame.convert_to = target.dtype;
     std::vector<Local> operands = at.operands;
-    const bool early = of_sums && hides_early(frame, *of_sums, operands[static_cast<std::size_t>(1 - p)]);
+    const bool early = of_sums && mask_factor(frame, *of_sums, operands[static_cast<std::size_t>(1 - p)]);
     Local value = derivative(node.op, p, operands, at.y, early ? g.resolved() : g);
     if (power >= 2) value = value * Local(power);
     if (!value.frame()) value = Local(frame, value.number());
@@ -213,9 +213,9 @@ void Sweep::visit(NodeId id, const Node& node) {
   }
 }
 
-// Zeros once for each sum of products, which is a product of matrices again; not a choice in each of its terms. What a strict mask hides in
-// every term that reads an element of the other factor is 0 there too.
-bool Sweep::hides_early(Frame& frame, const Mask& mask, Local& factor) {
+// Whether a mask of sums of products counts before these: zeros once for each sum, and a product of matrices again, not a choice in each of its
+// terms. What a strict mask hides in every term that reads an element of the other factor becomes 0 in that factor.
+bool Sweep::mask_factor(Frame& frame, const Mask& mask, Local& factor) {
   std::vector<bool> read(frame.domain.size(), false), masked(frame.domain.size(), false);
   factor.mark(read);
   mark_axes(mask.value.map, masked);

@@ -55,7 +55,7 @@ class Sweep {
   void visit_reshape(NodeId id);
   template <class TakeBack> Adjoint whole_and_mask(NodeId id, const TakeBack& take_back);
   bool visit_custom(NodeId id);
-  static bool hides_early(Frame& frame, const Mask& mask, Local& factor);
+  static bool mask_factor(Frame& frame, const Mask& mask, Local& factor);
   Local through_fold(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved);
   Local share_among_ties(Frame& frame, const Node& node, const Local& g, const Local& y, const Operand& saved);
   Local product_of_others(Frame& frame, const Node& node, const Local& y);
