@@ -7,16 +7,7 @@ namespace weft {
 using llvm::Value;
 
 Addresses::Addresses(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, int lanes)
-    : LoopChoices(program, classes, host_features(lanes)), VectorMemory(module, features_), plan_(plan) {
-  for (const Buffer& buffer : program.buffers) {
-    const bool memory = buffer.place != Place::row && buffer.place != Place::index && buffer.place != Place::extent;
-    slots_.push_back(memory ? plan.slot_of(buffer.place, buffer.node) : -1);
-    if (!memory) continue;
-    Extent bytes = item_bytes(buffer.dtype);
-    for (const Extent& extent : buffer.extents) bytes = bytes * extent;
-    if (buffer.place == Place::temporary) plan.slots[static_cast<std::size_t>(slots_.back())].bytes = bytes;
-  }
-}
+    : LoopChoices(program, classes, host_features(lanes)), VectorMemory(module, features_), plan_(plan), slots_(slots_of(program, plan)) {}
 
 llvm::Function* Addresses::new_function(llvm::FunctionType* type, llvm::Function::LinkageTypes linkage, const std::string& name) {
   auto* function = llvm::Function::Create(type, linkage, name, module_);
@@ -36,17 +27,17 @@ void Addresses::start_function(llvm::FunctionType* type, const std::string& name
   entry_.SetInsertPoint(entry);
   entry_.SetInsertPoint(entry_.CreateBr(start));
   b_.SetInsertPoint(start);
-  slot_bases_.clear();
+  entries_.clear();
   size_values_.clear();
 }
 
-Addresses::Suspended Addresses::suspend_function() { return {function_, b_.saveIP(), entry_.saveIP(), std::move(slot_bases_), std::move(size_values_)}; }
+Addresses::Suspended Addresses::suspend_function() { return {function_, b_.saveIP(), entry_.saveIP(), std::move(entries_), std::move(size_values_)}; }
 
 void Addresses::resume(Suspended caller) {
   function_ = caller.function;
   b_.restoreIP(caller.point);
   entry_.restoreIP(caller.entry);
-  slot_bases_ = std::move(caller.slot_bases);
+  entries_ = std::move(caller.entries);
   size_values_ = std::move(caller.size_values);
 }
 
@@ -67,14 +58,20 @@ Value* Addresses::size(const Extent& extent) {
   return sizes_entry(plan_.sizes.add(extent));
 }
 
-// At the entry, but for what a unit leaves: that is wanted once in a unit, and takes no register until then.
-Value* Addresses::slot_base(int slot) {
-  const auto load_by = [&](llvm::IRBuilder<>& b) { return b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function_->getArg(0), static_cast<std::uint64_t>(slot))); };
-  if (plan_.slots[static_cast<std::size_t>(slot)].place == Place::partial) return load_by(b_);
-  if (slot_bases_.size() <= static_cast<std::size_t>(slot)) slot_bases_.resize(static_cast<std::size_t>(slot) + 1, nullptr);
-  Value*& base = slot_bases_[static_cast<std::size_t>(slot)];
-  if (!base) base = load_by(entry_);
-  return base;
+// Of an array; a stride comes from here where the code numbers its arrays itself. At the entry, but for what a unit leaves: that is wanted once in a unit, and takes no register until then.
+Value* Addresses::array_entry(ArrayEntry which) {
+  int place = slots_[static_cast<std::size_t>(which.buffer)];
+  if (array_entries_) {
+    const auto known = std::find(array_entries_->begin(), array_entries_->end(), which);
+    place = static_cast<int>(known - array_entries_->begin());
+    if (known == array_entries_->end()) array_entries_->push_back(which);
+  }
+  llvm::Type* type = which.dim < 0 ? static_cast<llvm::Type*>(b_.getPtrTy()) : b_.getInt64Ty();
+  const auto load_by = [&](llvm::IRBuilder<>& b) { return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function_->getArg(0), static_cast<std::uint64_t>(place))); };
+  if (program_.buffer(which.buffer).place == Place::partial) return load_by(b_);
+  Value*& entry = entries_[which];
+  if (!entry) entry = load_by(entry_);
+  return entry;
 }
 
 // Room in the scratch of a thread for `copies` rows of the buffer's elements: its offset.
@@ -98,13 +95,16 @@ Value* Addresses::base_of(int number_of_buffer) {
     const auto shift = row_shifts_.find(number_of_buffer);
     return shift == row_shifts_.end() ? row : b_.CreateGEP(b_.getInt8Ty(), row, shift->second);
   }
-  return slot_base(slots_[k]);
+  return array_entry({number_of_buffer});
 }
 
-Value* Addresses::stride_bytes(const Buffer& buffer, int slot, std::size_t dim) {
+Value* Addresses::stride_bytes(int number_of_buffer, std::size_t dim) {
+  const Buffer& buffer = program_.buffer(number_of_buffer);
   if (buffer.place != Place::argument && buffer.place != Place::result) return size(stride_between(buffer, dim));
   const StrideClass stride = class_of(buffer, dim);
-  return is_known(stride) ? number(step_of(stride) * item_bytes(buffer.dtype)) : sizes_entry(plan_.sizes.stride(slot, static_cast<int>(dim)));
+  if (is_known(stride)) return number(step_of(stride) * item_bytes(buffer.dtype));
+  const int entry_of_dim = static_cast<int>(dim);
+  return array_entries_ ? array_entry({number_of_buffer, entry_of_dim}) : sizes_entry(plan_.sizes.stride(slots_[static_cast<std::size_t>(number_of_buffer)], entry_of_dim));
 }
 
 // Copies of a body that run side by side differ by numbers: those stay apart, so that the rest is common to all, and they become
@@ -139,7 +139,7 @@ Value* Addresses::address(int number_of_buffer, const std::vector<Subscript>& at
   const auto add = [&](Value* bytes) { offset = offset ? b_.CreateAdd(offset, bytes) : bytes; };
   Index constant = 0;                   // in bytes
   for (std::size_t d = 0; d < at.size(); ++d) {
-    Value* stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
+    Value* stride = stride_bytes(number_of_buffer, d);
     Position position = position_of(buffer, at[d], skip_axis);
     if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(stride)) constant += position.constant * known->getSExtValue();
     else if (position.constant != 0) position.variable = position.variable ? b_.CreateAdd(position.variable, number(position.constant)) : number(position.constant);
@@ -151,10 +151,9 @@ Value* Addresses::address(int number_of_buffer, const std::vector<Subscript>& at
 
 // How far memory moves with an element of the axis, in bytes.
 Value* Addresses::stride_along(int number_of_buffer, const std::vector<Subscript>& at, int axis) {
-  const Buffer& buffer = program_.buffer(number_of_buffer);
   Value* stride = number(0);
   for (std::size_t d = 0; d < at.size(); ++d)
-    if (at[d].axis == axis) stride = b_.CreateAdd(stride, b_.CreateMul(number(at[d].step), stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d)));
+    if (at[d].axis == axis) stride = b_.CreateAdd(stride, b_.CreateMul(number(at[d].step), stride_bytes(number_of_buffer, d)));
   return stride;
 }
 

@@ -11,6 +11,13 @@
 
 namespace weft {
 
+// What code is given of an array: its address, or a stride.
+struct ArrayEntry {
+  int buffer;
+  int dim = -1;                                 // of the stride
+  friend auto operator<=>(const ArrayEntry&, const ArrayEntry&) = default;
+};
+
 class Addresses : protected LoopChoices, protected VectorMemory {
  protected:
   using VectorMemory::Value;
@@ -24,7 +31,7 @@ class Addresses : protected LoopChoices, protected VectorMemory {
   struct Suspended {
     llvm::Function* function;
     llvm::IRBuilderBase::InsertPoint point, entry;
-    std::vector<Value*> slot_bases;
+    std::map<ArrayEntry, Value*> entries;
     std::unordered_map<int, Value*> size_values;
   };
   Suspended suspend_function();
@@ -37,7 +44,7 @@ class Addresses : protected LoopChoices, protected VectorMemory {
   Value* base_of(int buffer);
   Extent reserve_rows(int buffer, Index copies);
   Value* scratch_at(const Extent& offset);
-  Value* stride_bytes(const Buffer& buffer, int slot, std::size_t dim);
+  Value* stride_bytes(int buffer, std::size_t dim);
   Value* stride_along(int buffer, const std::vector<Subscript>& at, int axis);
   Value* address(int buffer, const std::vector<Subscript>& at, int skip_axis = -2);
 
@@ -50,6 +57,7 @@ class Addresses : protected LoopChoices, protected VectorMemory {
   Value* end_of_whole(int axis, Range range, Index size);
 
   Plan& plan_;
+  std::vector<ArrayEntry>* array_entries_ = nullptr;   // of code that numbers its arrays itself: those that it has used
   std::vector<int> slots_;                      // by buffer
   std::vector<std::optional<Extent>> row_offsets_;   // by buffer: where its row lies in scratch
   std::map<int, Value*> row_shifts_;            // by buffer: of several rows, how far the current one lies behind that
@@ -63,10 +71,10 @@ class Addresses : protected LoopChoices, protected VectorMemory {
     Value* variable = nullptr;                  // null: nothing
     Index constant = 0;
   };
-  Value* slot_base(int slot);
+  Value* array_entry(ArrayEntry which);
   Position position_of(const Buffer& buffer, const Subscript& subscript, int skip_axis);
 
-  std::vector<Value*> slot_bases_;
+  std::map<ArrayEntry, Value*> entries_;
   std::unordered_map<int, Value*> size_values_;
 };
 

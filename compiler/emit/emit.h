@@ -20,7 +20,8 @@ struct CodeOptions {
   Machine machine = {};
 };
 
-// Adds the function of the nest to the module; appends its stage to plan.stages, and one that merges partial results if it has any.
-void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
+// Adds the functions of the nests to the module, once of those that differ by their arrays alone; appends their stages to plan.stages, and for each that has
+// partial results one that merges them.
+void emit_programs(llvm::Module& module, const std::vector<Program>& programs, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
 
 }  // namespace weft

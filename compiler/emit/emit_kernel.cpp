@@ -222,9 +222,9 @@ Index KernelEmitter::work_of_tables(const Loop& loop) const {
   return work;
 }
 
-void KernelEmitter::emit_run() {
+StagePlan KernelEmitter::emit_run() {
   StagePlan stage;
-  stage.symbol = "weft_" + program_.name;
+  stage.symbol = symbol_;
   stage.name = program_.name;
   begin_function(stage.symbol);
   if (program_.root.mark == Mark::once) {
@@ -245,21 +245,19 @@ void KernelEmitter::emit_run() {
   if (register_bytes() < 64 && (is_long || has_lookups(program_))) function_->addFnAttr(spread_schedule);
   stage.loops = std::move(codes_);
   if (!scratch_.is(0)) stage.scratch = plan_.sizes.add(scratch_);
-  for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
-    const Buffer& buffer = program_.buffers[k];
-    if (buffer.place != Place::partial) continue;
-    plan_.slots[static_cast<std::size_t>(slots_[k])].bytes = (program_.units() + 1) * row_elements(buffer) * Extent(item_bytes(buffer.dtype));
-  }
-  plan_.stages.push_back(std::move(stage));
+  return stage;
 }
 
-void KernelEmitter::emit() {
-  emit_run();
-  if (std::any_of(program_.folds.begin(), program_.folds.end(), [](const Fold& fold) { return fold.partial >= 0; })) plan_.stages.push_back(plan_merge(program_, slots_, plan_));
+StagePlan KernelEmitter::emit(const std::string& symbol) {
+  symbol_ = symbol;
+  return emit_run();
 }
 
-void emit_program(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options) {
-  KernelEmitter(module, program, classes, plan, options).emit();
+std::vector<ArrayEntry> KernelEmitter::emit_for_any_arrays(const std::string& symbol, StagePlan& stage) {
+  std::vector<ArrayEntry> entries;
+  array_entries_ = &entries;
+  stage = emit(symbol);
+  return entries;
 }
 
 }  // namespace weft

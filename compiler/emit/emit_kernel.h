@@ -18,13 +18,15 @@ namespace weft {
 class KernelEmitter : private Accesses {
  public:
   KernelEmitter(llvm::Module& module, const Program& program, const StrideClasses& classes, Plan& plan, const CodeOptions& options);
-  void emit();
+  StagePlan emit(const std::string& symbol);
+  // The same, numbering the arrays itself: what the function is given in the place of slots, in order.
+  std::vector<ArrayEntry> emit_for_any_arrays(const std::string& symbol, StagePlan& stage);
 
  private:
   // emit_kernel.cpp: functions, stages, loops
   void begin_function(const std::string& name);
   void end_function();
-  void emit_run();
+  StagePlan emit_run();
   int run_weight(const Loop& loop) const;
   Index work_of_tables(const Loop& loop) const;
   Index emit_units(const Loop& root);
@@ -294,6 +296,7 @@ class KernelEmitter : private Accesses {
   bool moves_held_row(const Loop& loop) const;
   void emit_held_row(const Loop& loop);
 
+  std::string symbol_;
   const bool calls_;
   const int code_per_piece_;
 

@@ -182,7 +182,7 @@ void KernelEmitter::emit_piece(const Loop& loop, std::size_t first, std::size_t 
   // Change to the piece's function ..
   Suspended caller = suspend_function();
   auto caller_folds = folds_;
-  start_function(llvm::FunctionType::get(b_.getVoidTy(), types, false), "weft_" + program_.name + "_piece", llvm::Function::InternalLinkage);
+  start_function(llvm::FunctionType::get(b_.getVoidTy(), types, false), symbol_ + "_piece", llvm::Function::InternalLinkage);
   for (std::size_t k = 0; k < passed.size(); ++k)
     if (outside[k]) *passed[k] = function_->getArg(static_cast<unsigned>(k));
   for (EarlyTables* early : tables) early->function = function_;

@@ -141,14 +141,14 @@ void Fetches::fetch_next(const Load& load, LaneAccess& access, Index side_by_sid
   if (reader == readers.end()) return;          // around a bound of a loop whose parts fetch
   if (const int down = walked_down_by_runs(load, *reader->loop); down >= 0) {
     constexpr Index rows_ahead = 4;
-    access.next_row = b_.CreateMul(number(rows_ahead * load.at[static_cast<std::size_t>(down)].step), stride_bytes(buffer, slots_[k], static_cast<std::size_t>(down)));
+    access.next_row = b_.CreateMul(number(rows_ahead * load.at[static_cast<std::size_t>(down)].step), stride_bytes(load.buffer, static_cast<std::size_t>(down)));
     access.next_is_near = true;
     return;
   }
   const Index ahead = units_ahead(readers, *reader), rows = !root.splits() ? 1 : program_.block > 0 ? program_.block : program_.unit;
   for (std::size_t d = 0; d < load.at.size() && ahead > 0; ++d)
     if (load.at[d].axis == root.axis && load.at[d].is_linear()) {
-      access.next_row = b_.CreateMul(number((root.splits() ? ahead * rows : ahead + side_by_side - 1) * load.at[d].step), stride_bytes(buffer, slots_[k], d));
+      access.next_row = b_.CreateMul(number((root.splits() ? ahead * rows : ahead + side_by_side - 1) * load.at[d].step), stride_bytes(load.buffer, d));
       if (!root.splits()) access.next_steps = reader->next_steps;
       access.next_is_near = (!root.splits() || (program_.block > 0 && ahead == 1)) && static_cast<double>(ahead * rows) * bytes_of_row(load.buffer, load.at) <= near_room();
       return;

@@ -19,7 +19,7 @@ LaneAccess LaneMemory::lane_access(int number_of_buffer, const std::vector<Subsc
   if (is_known(access.lane)) access.column = column_of(number_of_buffer, at, axis).value_or(-1);
   for (std::size_t d = 0; d < at.size(); ++d) {
     if (at[d].axis != axis) continue;
-    access.lane_stride = stride_bytes(buffer, slots_[static_cast<std::size_t>(number_of_buffer)], d);
+    access.lane_stride = stride_bytes(number_of_buffer, d);
     access.period = at[d].period;
     access.each = at[d].each;
     access.beside = class_of(buffer, d) == StrideClass::unit;

@@ -26,7 +26,7 @@ const Subscript* LaneMemory::run_in_window(const Load& load) const {
 Value* LaneMemory::guarded_load(const Load& load, Value* index, int step, Value* mask) {
   const Buffer& window = program_.buffer(load.buffer);
   const Subscript* run = index ? run_in_window(load) : nullptr;
-  const int slot = slots_[static_cast<std::size_t>(load.buffer)], width = index && !run ? lane_count : 1;
+  const int width = index && !run ? lane_count : 1;
   auto wide = [&](Value* value) { return width > 1 ? b_.CreateVectorSplat(lane_count, value) : value; };
   Value* valid = width > 1 && mask ? mask : llvm::Constant::getAllOnesValue(register_type(context_, DType::bool_, width));
   // Of all lanes; of the first, and from each to the next. Taken out of the vector, the first is computed as one: blurs of bytes took 1.1 to 1.25 times as long.
@@ -51,7 +51,7 @@ Value* LaneMemory::guarded_load(const Load& load, Value* index, int step, Value*
     }
     const auto dim = static_cast<std::size_t>(s.dim);
     require(b_.CreateICmpULT(distance, wide(size(window.extents[dim]))));
-    Value* stride = stride_bytes(window, slot, dim);
+    Value* stride = stride_bytes(load.buffer, dim);
     offset = b_.CreateAdd(offset, b_.CreateMul(distance, wide(stride)));
     if (width == 1) continue;
     in_steps &= !along_lanes || s.step == 1;

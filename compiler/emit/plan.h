@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <weft/kernel.h>
 #include <weft/merge.h>
 
 #include "program/program.h"
@@ -18,12 +19,13 @@ struct SizeSpec {
   Extent extent;                        // the entry's value, unless it is a stride
   Index at_least = INT64_MIN;
   int slot = -1, dim = -1;              // the stride of this array along this dimension, in bytes
+  Index times = 1;                      // so many of it
 };
 
 class SizeTable {
  public:
   int add(const Extent& extent, Index at_least = INT64_MIN);
-  int stride(int slot, int dim);
+  int stride(int slot, int dim, Index times = 1);
   const std::vector<SizeSpec>& specs() const { return specs_; }
 
  private:
@@ -59,6 +61,7 @@ struct StagePlan {
   Index unit = 1;                       // how many of them
   std::vector<LoopCode> loops;          // in order
   std::shared_ptr<const Merge> merge;   // in place of code
+  std::vector<StageArray> arrays;       // of code that numbers its arrays itself
 };
 
 // Everything of one variant but the machine code.
@@ -69,11 +72,15 @@ struct Plan {
   std::vector<StagePlan> stages;
   ReliedFacts relied;
   int slot_of(Place place, NodeId node);                        // by node; made on first use
+  int stride(const Buffer& buffer, int slot, std::size_t dim, Index times = 1);       // its entry of the sizes table
   std::map<std::pair<NodeId, bool>, int> slot_numbers;          // (node, is a partial)
 };
 
 Extent row_elements(const Buffer& buffer);                      // of a row or partial, rounded up to whole vectors
 Extent stride_between(const Buffer& buffer, std::size_t dim);   // in bytes, of a buffer without gaps
+
+// By buffer, -1 for those that lie in no array; and what memory the call is to provide for them.
+std::vector<int> slots_of(const Program& program, Plan& plan);
 
 // Makes one of the partial results of the program's units, in a fixed tree, and brings it to its array. slots: by buffer.
 StagePlan plan_merge(const Program& program, const std::vector<int>& slots, Plan& plan);     // plan_merge.cpp

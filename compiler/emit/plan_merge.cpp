@@ -5,12 +5,6 @@
 namespace weft {
 namespace {
 
-// Of a buffer's dimension, as an entry of the sizes table.
-int stride_entry(const Buffer& buffer, int slot, std::size_t dim, Plan& plan) {
-  const bool is_between = buffer.place != Place::argument && buffer.place != Place::result;
-  return is_between ? plan.sizes.add(stride_between(buffer, dim)) : plan.sizes.stride(slot, static_cast<int>(dim));
-}
-
 // A float sum over nothing is +0, not the unit -0.
 Scalar value_of_nothing(const Fold& fold, DType dtype) {
   return fold.ordered && fold.accumulator == AccumulatorId::sum ? Scalar::of(dtype, 0.0) : unit(fold.accumulator, dtype);
@@ -29,7 +23,7 @@ StagePlan plan_merge(const Program& program, const std::vector<int>& slots, Plan
     for (std::size_t d = 0; d < partial.axes.size(); ++d)
       for (std::size_t to = 0; to < target.extents.size(); ++to)
         if (fold.target_axes[to] == partial.axes[d])
-          result.axes.push_back({plan.sizes.add(program.axis(partial.axes[d]).extent), stride_entry(partial, result.rows, d, plan), stride_entry(target, result.array, to, plan)});
+          result.axes.push_back({plan.sizes.add(program.axis(partial.axes[d]).extent), plan.stride(partial, result.rows, d), plan.stride(target, result.array, to)});
     merge->results.push_back(std::move(result));
   }
   StagePlan stage;

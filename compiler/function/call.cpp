@@ -90,7 +90,7 @@ bool separate_overlaps(Draft& call, const Bindings& bindings) {
 Index size_value(const SizeSpec& spec, const std::vector<const View*>& arrays, const Bindings& bindings) {
   if (spec.slot >= 0) {
     const View& array = *arrays[static_cast<std::size_t>(spec.slot)];
-    return array.strides()[static_cast<std::size_t>(spec.dim)] * item_bytes(array.dtype());
+    return array.strides()[static_cast<std::size_t>(spec.dim)] * item_bytes(array.dtype()) * spec.times;
   }
   return std::max(spec.at_least, spec.extent.evaluate(bindings));
 }
@@ -172,7 +172,7 @@ std::vector<CallLayout::Kernel> direct_calls(const CallLayout& layout, const Exe
   std::vector<CallLayout::Kernel> kernels;
   for (const Stage& stage : *layout.stages) {
     const Index units = stage.units < 0 ? 1 : layout.sizes[static_cast<std::size_t>(stage.units)];
-    if (!stage.run || units <= 0 || !executor.only_calls(stage, layout.sizes.data())) return {};
+    if (!stage.run || !stage.arrays.empty() || units <= 0 || !executor.only_calls(stage, layout.sizes.data())) return {};
     kernels.push_back({stage.run, units});
   }
   return kernels;

@@ -42,14 +42,15 @@ bool may_share(const std::vector<Program>& programs, NodeId input, NodeId output
   if (!home) return false;
   const Accesses accesses = accesses_of(*home);
   if (!accesses.elements || !home->folds.empty()) return false;
-  const auto holds = [&](int buffer, NodeId node) { return home->buffers[static_cast<std::size_t>(buffer)].node == node; };
-  for (const auto& [written, store] : accesses.stores)
-    if (holds(store->buffer, output))
-      return std::all_of(accesses.loads.begin(), accesses.loads.end(), [&, at = written, to = store](const auto& access) {
-        const auto& [read, load] = access;
-        return !holds(load->buffer, input) || (read < at && !load->guarded && load->at == to->at);
-      });
-  return false;
+  const auto is = [&](int buffer, Place place, NodeId node) { return home->buffer(buffer).place == place && home->buffer(buffer).node == node; };   // rows of scratch have nodes too
+  bool is_written = false;
+  for (const auto& [written, store] : accesses.stores) {
+    if (!is(store->buffer, Place::result, output)) continue;
+    is_written = true;
+    for (const auto& [read, load] : accesses.loads)
+      if (is(load->buffer, Place::argument, input) && (read > written || load->guarded || load->at != store->at)) return false;
+  }
+  return is_written;
 }
 
 }  // namespace weft

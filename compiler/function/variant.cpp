@@ -21,7 +21,7 @@ namespace {
 OwnedModule emit_code(const std::vector<Program>& programs, const StrideClasses& classes, Plan& plan, const CodeOptions& options) {
   OwnedModule code;
   code.module = std::make_unique<llvm::Module>("weft", *code.context);
-  for (const Program& program : programs) emit_program(*code.module, program, classes, plan, options);
+  emit_programs(*code.module, programs, classes, plan, options);
   return code;
 }
 
@@ -75,7 +75,7 @@ Kernel kernel_of(const std::string& name, const Plan& plan, std::shared_ptr<cons
   kernel.name = name;
   for (const StagePlan& stage : plan.stages) {
     const StageFn run = stage.merge ? nullptr : reinterpret_cast<StageFn>(code->address(stage.symbol));
-    kernel.stages.push_back({run, stage.units, stage.work, stage.scratch, stage.name, stage.together, stage.merge, nullptr, stage.slice_work});
+    kernel.stages.push_back({run, stage.units, stage.work, stage.scratch, stage.name, stage.together, stage.merge, nullptr, stage.slice_work, stage.arrays});
   }
   kernel.code = std::move(code);
   return kernel;

@@ -11,6 +11,7 @@ struct Bounds {
   bool nonpositive = false;             // 0 or less, either zero
   bool unit = false;                    // in [+0, 1]: never -0
   int whole_bits = 0;                   // whole numbers below two to this power, never -0; 0: perhaps others
+  friend bool operator==(const Bounds&, const Bounds&) = default;
 };
 
 // Looks a few nodes deep: constant time.

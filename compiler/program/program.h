@@ -47,11 +47,13 @@ struct Buffer {
   Order order = Order::c;               // temporary: the layout
   std::vector<int> axes;                // row and partial: the nest axis of each dimension
   Extent size;                          // extent: its value
+  friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
 struct Arg {
   int value = -1;
   std::optional<Scalar> constant;
+  friend bool operator==(const Arg&, const Arg&) = default;
 };
 
 struct Load {
@@ -59,32 +61,38 @@ struct Load {
   int buffer;
   std::vector<Subscript> at;
   bool guarded = false;                 // a window read backwards
+  friend bool operator==(const Load&, const Load&) = default;
 };
 struct Compute {
   int result;
   Op op;
   std::vector<Arg> args;
   Bounds first = {};                    // what is known of args[0]
+  friend bool operator==(const Compute&, const Compute&) = default;
 };
 struct Accumulate {
   int fold;
   Arg value;
   std::optional<Arg> factor;            // their product is added unrounded
   int result = -1;                      // running: what the fold has after each element of a vector
+  friend bool operator==(const Accumulate&, const Accumulate&) = default;
 };
 struct Store {
   int buffer;
   std::vector<Subscript> at;
   Arg value;
+  friend bool operator==(const Store&, const Store&) = default;
 };
 // The state of a recurrence in a register of the loop that carries it: before and after an element.
 struct ReadState {
   int fold;
   int result;
+  friend bool operator==(const ReadState&, const ReadState&) = default;
 };
 struct WriteState {
   int fold;
   Arg value;
+  friend bool operator==(const WriteState&, const WriteState&) = default;
 };
 // For each element along an axis of few elements, none of which is a loop outside, the product of the others.
 struct Others {
@@ -92,6 +100,7 @@ struct Others {
   int from, to;                         // buffers
   std::vector<Subscript> from_at, to_at;
   int total = -1;                       // the product of all, if it is wanted
+  friend bool operator==(const Others&, const Others&) = default;
 };
 // Of a part of a loop: a number, or that many after the index of a loop outside.
 struct Bound {
@@ -116,6 +125,7 @@ struct Loop {
   std::vector<Loop> parts;
   int bounded = -1;                     // of a part: the axis that has the bounds
   std::vector<Bound> from, to;          // none: from the first, to the last
+  friend bool operator==(const Loop& a, const Loop& b);
 };
 
 struct Fold {                           // or one state of a recurrence, which starts at `start`
@@ -131,6 +141,7 @@ struct Fold {                           // or one state of a recurrence, which s
   int partial = -1;                     // merged: the buffer of partial results, one per unit
   int target = -1;                      // merged: the array that gets the result
   std::vector<int> target_axes;         // merged: the nest axis of each of its dimensions, -1 for an extent of 1
+  friend bool operator==(const Fold&, const Fold&) = default;
 };
 
 struct Program {
@@ -148,6 +159,7 @@ struct Program {
   struct Joined {
     int axis;
     Index few;
+    friend bool operator==(const Joined&, const Joined&) = default;
   };
   std::vector<Joined> joined;
 
@@ -166,6 +178,7 @@ struct Program {
     for (const Joined& each : joined) if (each.axis == axis) return each.few;
     return is_tiled(axis) ? 1 : 0;
   }
+  friend bool operator==(const Program&, const Program&) = default;
 };
 
 Program lower(const Graph& graph, const Schedule& schedule, const Nest& nest, std::string name);   // lower.cpp

@@ -52,6 +52,7 @@ struct NestAxis {
   Extent extent;
   Index hint = 0;                                      // the extent in the call that compiles
   SizeFacts known = {};                                // of the extent, in all calls
+  friend bool operator==(const NestAxis&, const NestAxis&) = default;
 };
 
 // What dimension `dim` of an operand does along an axis of two that were merged, where a loop runs through pixels and channels at once: it has

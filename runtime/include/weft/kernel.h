@@ -32,6 +32,13 @@ namespace weft {
 // scratch: `Stage::scratch` bytes private to the calling thread, 64-byte aligned.
 using StageFn = void (*)(void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch);
 
+// What a stage is given in the place of slots whose code it shares with others: the address that a slot has, so many bytes on. Without a slot the number
+// itself, which is a stride then.
+struct StageArray {
+  int slot = -1;
+  std::vector<int> offsets = {};     // indices into sizes, which are added
+};
+
 struct Merge;              // weft/merge.h
 struct Slide;              // weft/slide.h
 
@@ -45,6 +52,7 @@ struct Stage {
   std::shared_ptr<const Merge> merge;      // of what the stage before left
   std::shared_ptr<const Slide> slide;      // stages in one
   Index slice_work = 0;    // nanoseconds that each slice takes beside its units, for what it makes first
+  std::vector<StageArray> arrays = {};     // none: it is given the slots
 };
 
 // Units [begin, end) of the stage, on this thread; an empty range does nothing, which code of stages relies on. What executors call.

@@ -135,6 +135,21 @@ TEST_CASE("two arrays exchange their contents") {
   check_overlap(f, {a, b}, {a, b});
 }
 
+TEST_CASE("a transpose beside another result may be written over what it reads") {
+  Graph g;
+  const Expr x = g.input("x", f64, {"k", "m", "k"}), v = -x;
+  const Function f = compile({transpose(v), v}, {x}, checked());
+  for (const Index k : {8, 17, 40, 64})
+    for (const Index m : {1, 2, 17}) {
+      CAPTURE(k);
+      CAPTURE(m);
+      for (const bool first : {true, false}) {
+        const Array in = counting(f64, {k, m, k}), other(f64, {k, m, k});
+        check_overlap(f, {in}, first ? std::vector<Array>{in, other} : std::vector<Array>{other, in});
+      }
+    }
+}
+
 TEST_CASE("arrays move along a ring in place") {
   const Function f = compile_text("graph ring(%a: i32[n], %b: i32[n], %c: i32[n]) -> (%0, %1, %2) {\n%0: i32[i:n] = copy(%b[i])\n"
                                   "%1: i32[i:n] = copy(%c[i])\n%2: i32[i:n] = copy(%a[i])\n}");
