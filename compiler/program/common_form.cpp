@@ -49,6 +49,7 @@ std::size_t hash_of(const CommonForm& form) {
 }
 
 std::vector<std::optional<std::size_t>> firsts_of_forms(const std::vector<Program>& programs, const StrideClasses& classes) {
+  if (programs.size() < 2) return std::vector<std::optional<std::size_t>>(programs.size());
   std::vector<CommonForm> forms;
   for (const Program& program : programs) forms.push_back(common_form(program, classes));
   std::unordered_map<std::size_t, std::vector<std::size_t>> kinds;                // by hash: the first of each form
