@@ -214,11 +214,11 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   const bool exact = !bytes && (!runs_in_leaves(loop) || fold_leaf % stride == 0) && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
   if (!bytes && !exact && masks_registers(loop, steps)) return emit_narrow_range(loop, range, steps);
   if (!bytes && !exact && ends_apart(loop)) return emit_end_apart(loop, range, steps);
-  if (!bytes && !exact && shares_body(loop)) return emit_shared_body(loop, range, steps);
-  if (auto rows = bytes || exact ? std::nullopt : shared_rows(loop)) return emit_shared_rows(loop, range, std::move(*rows));
   // Stores past the caches have no masks; loads of elements by steps share whole rows without them, and stores of such are one by one with them.
   const bool unmasked = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& each) { return each.second.stream || lies_by_steps(each.second); });
   if (jam_.empty() && masks && !unmasked && !bytes && steps > 1 && is_one_masked_step(loop, steps)) return emit_rest(loop, range, steps, false);
+  if (!bytes && !exact && shares_body(loop)) return emit_shared_body(loop, range, steps);
+  if (auto rows = bytes || exact ? std::nullopt : shared_rows(loop)) return emit_shared_rows(loop, range, std::move(*rows));
   const bool once = !exact && loop.weight > (masks && !unmasked ? twice_emitted : masked_only);
   if (!once && !bytes) {
     rest = exact ? range.end : b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));

@@ -127,8 +127,8 @@ Function::State::Settling Function::State::settling_for(const Bindings& bindings
     return key;
   };
   const auto is_for = [&](const Bindings& extents) { return !extents.empty() && std::includes(bindings.begin(), bindings.end(), extents.begin(), extents.end()); };
-  Bindings of_call = thin_extents ? thin_extents->in(bindings) : Bindings();
   const bool is_compiled = decided_by_calls ? settled.contains(fits) : !variants.empty();
+  Bindings of_call = thin_extents ? thin_extents->in(bindings, !is_compiled && settled.empty()) : Bindings();
   if (of_call.empty() && !is_compiled)          // a short call runs what was compiled for a long one
     for (const auto& [key, state] : settled)
       if (is_for(state->thin) && key == key_of(state->thin)) return {true, state, {}, {}};

@@ -75,7 +75,8 @@ int LoopChoices::interleave(const Loop& loop) const {
 }
 
 // Whether all of a row, which is no whole vectors, is one step with masks. Rows of 17 to 31 floats divided by their lengths take .74 to .84 of the time,
-// softmax of 24 and 31 .86; 2 (x - b) of eight pixels of three floats .45 -> .06 ns an element (Zen 5).
+// softmax of 24 and 31 .86; 2 (x - b) of eight pixels of three floats .45 -> .06 ns an element; x sigmoid(y) of rows of 17, 33 and 50 floats in memory .2 of it,
+// which went through memory of its own before (emit_shared_body.cpp, Zen 5).
 bool LoopChoices::is_one_masked_step(const Loop& loop, int vectors) const {
   const Extent& extent = program_.axis(loop.var.axis).extent;
   if (!extent.is_number() || program_.is_tiled(loop.var.axis) || loop.var.axis == program_.root.var.axis || register_bytes() != 64) return false;

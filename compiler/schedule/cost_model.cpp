@@ -156,10 +156,12 @@ Index unit_of_short_axis(Index unit, Index most) {
   return unit;
 }
 
-bool thin_extent_pays(Index extent, Index inside, bool is_fastest, double elements) {
-  constexpr double enough = 1 << 12, enough_of_longer = 1 << 16;       // a call of fewer takes less time than compiling
+bool thin_extent_pays(Index extent, Index inside, bool is_fastest, double elements, bool is_first_call) {
+  const double enough = is_first_call ? 1 << 6 : 1 << 12;              // later calls of fewer take less time than compiling
+  const double enough_of_longer = is_first_call ? 1 << 14 : 1 << 16;
   constexpr Index few_vectors = 4 * lane_count, few_parts = 16 * lane_count;
-  if (extent < 2 || inside > few_parts / extent) return false;
+  if (extent == 1) return elements >= enough;
+  if (extent < 1 || inside > few_parts / extent) return false;
   const Index row = extent * inside;
   const bool is_whole = row % lane_count == 0;
   const Index longest = is_fastest ? is_whole ? few_vectors : few_parts : is_whole ? 2 * lane_count : few_vectors;

@@ -185,8 +185,9 @@ inline constexpr int repeated_value = 4;         // the most that a value may co
 // Of rows of `inside` elements. Where rows or columns are no whole vectors, what is left over has masks that are known, and needs no loop: with 1000 matrices
 // of 20 x 20 floats most things take .2 to .7 of the time, of 11 x 50 .5 to .8 (Zen 3); rows of 100 floats .65 to 1.0, of 200 .9 to 1.0, and both compile in
 // .6 to .9 of the time. Of few whole vectors no loop is left: a logistic loss of 64 columns and its gradient .94, layer norm .94 to 1.0 (Zen 5); of
-// eight and more nothing is gained, nor across rows.
-bool thin_extent_pays(Index extent, Index inside, bool is_fastest, double elements);
+// eight and more nothing is gained, nor across rows. Of one element nothing is left at all, wherever the axis lies: strides along it, and a fold.
+// The first call of a Function compiles anyway, in less time where numbers are known.
+bool thin_extent_pays(Index extent, Index inside, bool is_fastest, double elements, bool is_first_call);
 inline constexpr std::size_t most_settled = 16;
 
 // A call from so many nanoseconds on has code that was chosen for sizes like its own, within a factor; so many variants differ by that

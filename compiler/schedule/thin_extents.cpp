@@ -21,7 +21,7 @@ using Candidate = ThinExtents::Candidate;
 // Each symbol and shape once: calls look at all of them.
 class Candidates {
  public:
-  void add(const Shape& shape, std::size_t axis, bool is_fastest, Shape inside = {}) {
+  void add(const Shape& shape, std::size_t axis, bool is_fastest, Shape inside) {
     std::string symbol = symbol_of(shape[axis]);
     if (!symbol.empty() && seen_.insert(concat(symbol, ' ', is_fastest, to_text(inside), to_text(shape))).second) all.push_back({std::move(symbol), shape, std::move(inside), is_fastest});
   }
@@ -35,7 +35,7 @@ void add_folded(Candidates& candidates, const Graph& graph) {
   for (std::size_t k = 0; k < graph.size(); ++k) {
     const Node& node = graph.node(id_of(k));
     if (node.kind != Kind::apply || node.mode == Mode::broadcast || node.domain.size() < 2) continue;
-    for (auto axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis) candidates.add(node.domain, axis, false);
+    for (auto axis = static_cast<std::size_t>(node.kept); axis < node.domain.size(); ++axis) candidates.add(node.domain, axis, false, {});
   }
 }
 
@@ -53,22 +53,24 @@ ThinExtents::ThinExtents(const Graph& graph) {
     for (NodeId id : *ids)
       if (const Node& node = graph.node(id); node.rank() > 1) {
         const Shape shape = node.shape();
-        const std::size_t last = shape.size() - 1;
-        const bool rows = node.order == Order::c;
-        candidates.add(shape, rows ? last : 0, true);
-        if (node.rank() > 2) candidates.add(shape, rows ? last - 1 : 1, false, {shape[rows ? last : 0]});
+        Shape inside;
+        for (std::size_t k = 0; k < shape.size(); ++k) {
+          const std::size_t axis = node.order == Order::c ? shape.size() - 1 - k : k;
+          candidates.add(shape, axis, k == 0, inside);
+          inside.push_back(shape[axis]);
+        }
       }
   add_folded(candidates, graph);
   candidates_ = std::move(candidates.all);
 }
 
-Bindings ThinExtents::in(const Bindings& bindings) const {
+Bindings ThinExtents::in(const Bindings& bindings, bool is_first_call) const {
   Bindings thin;
   for (const Candidate& candidate : candidates_) {
     const auto value = bindings.find(candidate.symbol);
     if (value == bindings.end() || thin.contains(candidate.symbol)) continue;
     const auto inside = static_cast<Index>(elements_of(candidate.inside, bindings));
-    if (thin_extent_pays(value->second, inside, candidate.is_fastest, elements_of(candidate.shape, bindings))) thin.insert(*value);
+    if (thin_extent_pays(value->second, inside, candidate.is_fastest, elements_of(candidate.shape, bindings), is_first_call)) thin.insert(*value);
   }
   return thin;
 }

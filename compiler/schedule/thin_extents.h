@@ -6,17 +6,17 @@
 
 namespace weft {
 
-// The fastest axes of inputs and outputs, those before them where both are so few together, and folded axes, that are a symbol of so few
-// elements (thin_extent_pays) in an array of many: small matrices down an axis are columns as well. Empty for most calls. Cost: linear in the nodes.
+// Axes of inputs and outputs, with the faster ones inside them, and folded axes, that are a symbol of so few elements (thin_extent_pays) in
+// an array of many: small matrices down an axis are columns as well. Empty for most calls. Cost: linear in the nodes.
 class ThinExtents {
  public:
   explicit ThinExtents(const Graph& graph);
-  Bindings in(const Bindings& bindings) const;
+  Bindings in(const Bindings& bindings, bool is_first_call) const;
 
   struct Candidate {
     std::string symbol;
     Shape shape;                        // of the array, or of the domain that is folded
-    Shape inside;                       // faster axes of the array that count with it
+    Shape inside;                       // faster axes of the array, which count with it
     bool is_fastest;                    // axis of an array
   };
 

@@ -1,6 +1,7 @@
 // Long bodies are emitted once, for whole vectors and for the last part: nothing beyond an array is touched, results in the memory of an
 // operand are right, folds count the elements that are there.
 #include "bits.h"
+#include "code/features.h"
 #include "guarded.h"
 
 using namespace weft;
@@ -54,6 +55,24 @@ TEST_CASE("long bodies of many elements, whole vectors of them and not: alone, w
       for (std::size_t k = 0; k < results.size(); ++k) CHECK(difference(taken[k], expected[k]) == "");
     }
   CHECK(compile({alone}, {x, y}).llvm().find("weft.many-turns") == std::string::npos);       // of as few elements as are supposed
+}
+
+// Loads with masks that are known need no memory of their own, through which rows in memory wait for each other.
+TEST_CASE("long bodies of short rows whose length is a number are one step with masks") {
+  for (const Index m : {17, 31, 33, 50})
+    for (const int lanes : {8, 16}) {
+      CAPTURE(m);
+      CAPTURE(lanes);
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", 2 * m}), left = x.slice({Slice::all, {0, m}}), right = x.slice({Slice::all, {m, 2 * m}});
+      const Function f = compile({left * sigmoid(right)}, {x}, {.threads = 1, .lanes = lanes, .verify = true});
+      for (const Index n : {1, 40}) {
+        const Array values = counted(f32, {n, 2 * m}), result = Array::empty(f32, {n, m});
+        f.run({values}, {result});
+        CHECK(difference(result, interpret(f.final_graph(), f.final_graph().outputs, f.final_graph().inputs, {values}, {}, compiled_math)[0]) == "");
+      }
+      if (has_feature(host_features(lanes), "+avx512f")) CHECK(f.llvm().find("%part = alloca") == std::string::npos);
+    }
 }
 
 TEST_CASE("rows that end anywhere: several folds, results in the memory of an operand, operands that repeat or stand still") {

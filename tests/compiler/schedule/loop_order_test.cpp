@@ -102,8 +102,8 @@ TEST_CASE("three ranks: each output is set after the loop that folds what it lac
     return std::vector<Expr>{a[0] * a[1] * a[2], a[0] + a[1], a[0] - a[2]};
   });
   const Function f = compile(outputs, {x, y, w}, checked());
-  f.bind({Array(f64, {20, 30, 70}), Array(f64, {20, 30}), Array(f64, {20})},
-         {Array(f64, {20, 30, 70}), Array(f64, {20, 30}), Array(f64, {20})});
+  f.bind({Array(f64, {20, 30, 80}), Array(f64, {20, 30}), Array(f64, {20})},
+         {Array(f64, {20, 30, 80}), Array(f64, {20, 30}), Array(f64, {20})});
   CHECK(f.program() == R"(program ranks_0 {
   parallel i in n {
     t4 = load %w[i]
