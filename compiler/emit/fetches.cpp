@@ -118,7 +118,7 @@ bool Fetches::fetches_next_unit(const Load& load, const Loop& loop) const {
 // The dimension of an array down which a scan walks, if a unit has but a run of each of its rows; -1: none. The hardware's own fetching begins anew with
 // each run. Running sums down the columns of 2000 x 1000 floats, on two threads: 500 -> 320 us (Zen 3). Whole rows take longer with instructions that fetch.
 int Fetches::walked_down_by_runs(const Load& load, const Loop& loop) const {
-  constexpr Index longest = 2048;       // bytes
+  constexpr Index longest = 4096;       // bytes
   const LoopVar& root = program_.root.var;
   const Index run = program_.unit * item_bytes(program_.buffer(load.buffer).dtype);
   if (!root.splits() || program_.block > 0 || loop.var.axis != root.axis || run > longest || program_.unit >= program_.axis(root.axis).hint) return -1;

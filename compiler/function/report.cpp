@@ -49,7 +49,7 @@ std::string letter(int axis) { return {axis_letter(axis)}; }
 std::string text_of(const RootCost& cost) {
   const std::pair<double, const char*> parts[] = {{cost.vectors, "vector axis"}, {cost.folded, "folded"}, {cost.large_results, "large results"},
                                                   {cost.parts_product, "parts a product"}, {cost.few_leaves, "few leaves"}, {cost.few_elements, "few elements"},
-                                                  {cost.shared_lines, "shared lines"}, {cost.idle_threads, "idle threads"}};
+                                                  {cost.shared_lines, "shared lines"}, {cost.idle_threads, "idle threads"}, {cost.short_runs, "short runs"}};
   std::string text = digits(cost.total()), list;
   for (const auto& [part, name] : parts)
     if (part > 0) list += concat(list.empty() ? ": " : ", ", name, " ", digits(part));

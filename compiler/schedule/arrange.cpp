@@ -32,6 +32,7 @@ struct Costs {
   std::vector<bool> neighbours;         // by axis: its elements lie side by side in an array
   std::vector<double> carried;          // by axis: cost of recurrences along it, in contiguous loads
   double arithmetic = 0;                // of the whole nest, in contiguous loads
+  double bytes = 0;                     // of the arrays that it reads and writes
   SharedOperands shared;
 
   Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
@@ -60,6 +61,7 @@ struct Costs {
           if (axis >= 0) elements *= static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(axis)].hint));
           access.push_back({axis, strides[d] * map[d].step, times(classes[d], map[d].step), volume, shared.rows_of(placed, map, axis)});
         }
+        bytes += elements * static_cast<double>(size_of(graph.node(array).dtype));
         const auto is_prepared = [&](int axis) { return axis >= 0 && volume >= repeats_worth_preparing * elements && (nest.roots >> axis & 1) && !(folded >> axis & 1); };
         for (Along& along : access) along.is_prepared = is_prepared(along.axis);
         add(nest, access, own);
@@ -67,6 +69,7 @@ struct Costs {
       if (schedule.stored[placed.node.value]) {
         const Dims strides = strides_of(graph, hints, placed.node);
         const double kept = std::min(volume, volume_of(placed.axes, nest.axes, static_cast<std::size_t>(node.kept)));
+        bytes += kept * static_cast<double>(size_of(node.dtype));
         std::vector<Along> access;
         const std::vector<StrideClass> classes = classes_of(graph, hints, placed.node);
         for (std::size_t d = 0; d < strides.size(); ++d)
@@ -144,6 +147,20 @@ bool parts_product(const Nest& nest, const SharedOperands::Loops& product, int a
   return false;
 }
 
+// Whether, with the axis as the root, one that memory moves farther along would be a loop inside.
+bool has_short_runs(const Nest& nest, const Costs& costs, int axis, const Machine& machine) {
+  constexpr Index many = 64;
+  const double own = costs.stride[static_cast<std::size_t>(axis)];
+  double run = 1;
+  bool is_inside = false;
+  for (int other = 0; other < static_cast<int>(nest.axes.size()); ++other) {
+    const auto o = static_cast<std::size_t>(other);
+    if (costs.stride[o] < own) run *= std::max(1.0, static_cast<double>(nest.axes[o].hint));
+    is_inside |= other != nest.lanes && costs.stride[o] > own && (nest.roots >> other & 1) && nest.axes[o].hint >= many;
+  }
+  return axis != nest.lanes && is_inside && are_short_runs(machine, run, costs.bytes);
+}
+
 // An axis of few elements that threads share evenly, along which memory moves the farthest, where the root would break the order of axes in between: then
 // rows of results are written one here, one there. Heads of attention apart, 4 x 512 x 8 x 64 floats, .098 -> .067 ns an element (Zen 5).
 int root_in_order(const Graph& graph, const Nest& nest, const Costs& costs, int root, int threads) {
@@ -159,7 +176,7 @@ int root_in_order(const Graph& graph, const Nest& nest, const Costs& costs, int 
   return between > 0 && is_only_short && extent >= std::max(4, 2 * threads) && extent % threads == 0 ? farthest : root;
 }
 
-int choose_root(const Graph& graph, Nest& nest, const Costs& costs, const SharedOperands::Loops& product, int threads) {
+int choose_root(const Graph& graph, Nest& nest, const Costs& costs, const SharedOperands::Loops& product, const Machine& machine, int threads) {
   const int lanes = nest.lanes;
   int best = -1;
   double best_penalty = 0;
@@ -168,6 +185,7 @@ int choose_root(const Graph& graph, Nest& nest, const Costs& costs, const Shared
     const auto a = static_cast<std::size_t>(axis);
     nest.compared[a].root = root_cost(costs.uses.along[a], nest.axes[a].hint, axis == lanes && nest.axes.size() > 1, threads);
     if (parts_product(nest, product, axis, lanes, threads)) nest.compared[a].root.parts_product = rows_apart_cost;
+    if (has_short_runs(nest, costs, axis, machine)) nest.compared[a].root.short_runs = short_runs_cost;
     const double penalty = nest.compared[a].root.total();
     if (best < 0 || penalty < best_penalty || (penalty == best_penalty && costs.stride[a] > costs.stride[static_cast<std::size_t>(best)])) best = axis, best_penalty = penalty;
   }
@@ -185,13 +203,6 @@ void keep_visiting_order(const Graph& graph, Nest& nest) {
       if (std::find(wanted.begin(), wanted.end(), var.axis) != wanted.end()) var.axis = wanted[next++];
   }
   nest.lanes = nest.vars.back().axis;
-}
-
-bool scans(const Graph& graph, const Nest& nest) {
-  return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) {
-    const Node& node = graph.node(placed.node);
-    return node.kind == Kind::recurrence && node.mode == Mode::scan;
-  });
 }
 
 double elements_of(const Nest& nest) {
@@ -277,12 +288,14 @@ Index unit_of_staying(const Nest& nest) {
 }  // namespace
 
 void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) {
+  double moved = 0;
   if (!nest.axes.empty()) {
     const Costs costs(graph, hints, schedule, nest);
     nest.lanes = choose_lanes(nest, costs, hints.machine, hints.masks);
     const SharedOperands::Loops product = costs.shared.loops(graph, nest, nest.lanes);
-    order_loops(graph, hints, schedule, nest, costs, product, choose_root(graph, nest, costs, product, hints.threads));
+    order_loops(graph, hints, schedule, nest, costs, product, choose_root(graph, nest, costs, product, hints.machine, hints.threads));
     keep_visiting_order(graph, nest);
+    moved = costs.bytes;
   }
   nest.root = build_tree(graph, nest, distribute(graph, schedule, nest));
   const bool root_is_vectors = !nest.vars.empty() && nest.vars[0] == LoopVar{nest.lanes, Part::tile};
@@ -291,7 +304,9 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   const double across = bytes_across(graph, hints, nest), bytes = (distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest)) + across;
   nest.unit = unit_of_vectors(bytes, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest),
                               distributed ? strip_share : first_level_share);
-  if (across >= long_row_across && scans(graph, nest)) nest.unit = std::min<Index>(nest.unit, lane_count);
+  if (has_scans(graph, nest))
+    nest.unit = across >= long_row_across ? std::min<Index>(nest.unit, lane_count)
+                                          : unit_of_scan(hints.machine, nest.unit, bytes, moved, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, hints.threads);
   nest.unit = unit_of_staying(nest);
   if (has_folds(graph, nest) || bytes > 0) nest.unit = unit_of_short_axis(nest.unit, nest.axes[static_cast<std::size_t>(nest.lanes)].known.most);
 }

@@ -20,6 +20,12 @@ bool folds_row(const Nest& nest, const Node& node, const Placed& placed) {
   return node.mode == Mode::accumulate && std::all_of(placed.axes.begin(), placed.axes.begin() + node.kept, [&](int axis) { return is_root(nest, axis); });
 }
 
+// Whether it sums up the rows to one, for which sixteen are kept.
+bool sums_rows(const Nest& nest, const Node& node, const Placed& placed) {
+  if (node.mode != Mode::accumulate || node.kept == 0 || !is_ordered(node.accumulator, node.dtype)) return false;
+  return std::find(placed.axes.begin() + node.kept, placed.axes.end(), nest.vars[0].axis) != placed.axes.end();
+}
+
 // Whether the node, which runs along a row, reads a value of the whole row: its elements are needed again then.
 bool reads_row_value(const Graph& graph, const Nest& nest, const Placed& placed) {
   for (int k = 0; k < graph.arity(placed.node); ++k)
@@ -59,7 +65,7 @@ bool is_made_by_readers(const Nest& nest, const Placed& placed) {
 // wait for what they are folded to: other rows run meanwhile.
 Index choose_block(const Graph& graph, const Hints& hints, const Schedule& schedule, bool root_folds, Nest& nest) {
   double alone = 0, rows = 0, row_bytes = 0, result_bytes = 0, folds = 0, waits = 0;
-  bool only_folded = true, has_function = false;
+  bool only_folded = true, has_function = false, keeps_rows = false;
   const Index extent = nest.axes[static_cast<std::size_t>(nest.vars[0].axis)].hint;
   for (const Placed& placed : nest.nodes) {
     const Node& node = graph.node(placed.node);
@@ -71,6 +77,7 @@ Index choose_block(const Graph& graph, const Hints& hints, const Schedule& sched
     rows += (cost + 1) * std::max(1.0, bytes / line_bytes);
     if (divides_by_row_value(graph, nest, placed)) alone += cost;
     waits += reads_folded_row(graph, nest, placed);
+    keeps_rows |= sums_rows(nest, node, placed);
     has_function |= op_cost(node.op) >= long_function;
     row_bytes = std::max(row_bytes, bytes);
     folds += folds_it && elements <= short_row(hints.machine, bytes * static_cast<double>(extent));
@@ -81,7 +88,7 @@ Index choose_block(const Graph& graph, const Hints& hints, const Schedule& sched
   if (has_function) alone += row_wait * waits;
   nest.blocks = {alone, rows};
   const Index block = rows_of_block(row_bytes, root_folds);
-  nest.blocks.stay_near = blocks_stay_near(hints.machine, row_bytes, result_bytes, block, static_cast<double>(extent));
+  nest.blocks.stay_near = blocks_stay_near(hints.machine, row_bytes, result_bytes, block, static_cast<double>(extent), keeps_rows);
   return extent >= block && nest.blocks.stay_near && blocks_pay(hints.machine, alone, rows, row_bytes * static_cast<double>(extent)) ? block : 0;
 }
 

@@ -85,6 +85,11 @@ RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis, int th
   return cost;
 }
 
+bool are_short_runs(const Machine& machine, double elements_of_run, double bytes) {
+  constexpr double longest = 1024;
+  return elements_of_run <= longest && is_in_memory(machine, bytes);
+}
+
 static Index units_in(Index extent, Index unit) { return (extent + unit - 1) / unit; }
 
 // Several for each thread: they take turns, and one may begin late. But none of few elements of many rows: there the hardware's own fetching begins anew
@@ -96,11 +101,18 @@ static Index shared_unit(Index unit, Index extent, int threads) {
   return unit;
 }
 
-bool tiles_lose(const Machine& machine, double bytes, Index columns, int threads) {
+bool tiles_lose(const Machine& machine, double bytes, Index columns, bool reads_once, int threads) {
   if (bytes < worth_waking) return false;
   const Index unit = shared_unit(fold_leaf, columns, threads);
   const double tile = bytes / static_cast<double>(columns) * static_cast<double>(std::min(columns, unit));
-  return units_in(columns, unit) < threads || tile > machine.second_level_bytes;
+  return units_in(columns, unit) < threads || ((!reads_once || columns < lane_count) && tile > machine.second_level_bytes);
+}
+
+bool columns_before_rows(const Machine& machine, Index rows, double row_bytes, double bytes, bool reads_nest) {
+  constexpr Index few = 3 * fold_slots;
+  if (bytes > machine.third_level_bytes / 8) return false;
+  if (reads_nest) return rows <= fold_slots;
+  return rows <= few || row_bytes * static_cast<double>(fold_slots) > machine.first_level_bytes;
 }
 
 // One row's after the other, their instructions wait for each other, and a row for them: one takes as long as dozens of a row's. While rows come
@@ -113,10 +125,14 @@ bool blocks_pay(const Machine& machine, double along_root, double row, double by
 // of 64 .11 and .07 (Zen 4).
 double short_row(const Machine& machine, double bytes) { return bytes <= machine.second_level_bytes ? 128 : 31; }
 
+static constexpr double longest_of_sixteen = 2048;       // bytes of rows that go in blocks of sixteen whatever is kept
+
 // Layer norm of 8192 rows of 1024 floats: .40 ns an element in blocks of sixteen rows, .31 row by row (Emerald Rapids); their logsumexp .34
-// and .27, but .25 and .27 of 256 rows.
-bool blocks_stay_near(const Machine& machine, double row_bytes, double result_bytes, Index block, double rows) {
-  if (row_bytes * rows <= machine.second_level_bytes) return true;
+// and .27, but .25 and .27 of 256 rows. Where sums over all rows keep sixteen long ones of their own, those fill the first level, and blocks the second:
+// layer norm of 256 rows of 768 floats and its gradients 74 us in blocks, 62 row by row, of 65 of 1000 24.5 and 21.6 (Zen 5).
+bool blocks_stay_near(const Machine& machine, double row_bytes, double result_bytes, Index block, double rows, bool keeps_rows) {
+  const bool fills_first_level = keeps_rows && row_bytes > longest_of_sixteen;
+  if (row_bytes * rows <= machine.second_level_bytes && !fills_first_level) return true;
   // The results of one long row wait for their lines while the next one is summed up; those of eight hold up what follows.
   const double touched = row_bytes + (block < fold_slots ? result_bytes : 0);
   return touched * static_cast<double>(block) <= 2 * static_cast<double>(first_level_share);
@@ -127,7 +143,7 @@ bool blocks_stay_near(const Machine& machine, double row_bytes, double result_by
 Index rows_of_block(double row_bytes, bool whole_slots) {
   if (row_bytes <= 512) return 64;
   if (row_bytes <= 1024) return 32;
-  return row_bytes <= 2048 || whole_slots ? fold_slots : fold_slots / 2;
+  return row_bytes <= longest_of_sixteen || whole_slots ? fold_slots : fold_slots / 2;
 }
 
 bool kept_row_fits(double bytes, double root_elements) {
@@ -145,6 +161,12 @@ Index unit_of_vectors(double row_bytes, Index extent, double elements, int threa
   return elements >= worth_sharing ? shared_unit(unit, extent, threads) : unit;
 }
 
+Index unit_of_scan(const Machine& machine, Index unit, double row_bytes, double bytes, Index extent, int threads) {
+  const double room = is_in_memory(machine, bytes) ? near_bytes(machine) : static_cast<double>(first_level_share);
+  const Index most = static_cast<Index>(room / std::max(1.0, row_bytes)) / least_shared_unit, each = units_in(units_in(extent, threads), least_shared_unit);
+  return std::max(unit, std::min(most, each) * least_shared_unit);
+}
+
 double near_bytes(const Machine& machine) { return machine.second_level_bytes / 4; }
 
 double most_near_bytes(const Machine& machine, double whole, int threads) {
@@ -160,7 +182,7 @@ bool thin_extent_pays(Index extent, Index inside, bool is_fastest, double elemen
   const double enough = is_first_call ? 1 << 6 : 1 << 12;              // later calls of fewer take less time than compiling
   const double enough_of_longer = is_first_call ? 1 << 14 : 1 << 16;
   constexpr Index few_vectors = 4 * lane_count, few_parts = 16 * lane_count;
-  if (extent == 1) return elements >= enough;
+  if (extent == 1) return inside == 1 && elements >= enough;
   if (extent < 1 || inside > few_parts / extent) return false;
   const Index row = extent * inside;
   const bool is_whole = row % lane_count == 0;

@@ -202,7 +202,20 @@ bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>&
   }
   preference_.add(id, numbers, own_axes, own);
   preference_.add(id, axes, draft.nest.axes, joined);
-  return preference_.should_part({own, own_roots, own_axes, static_cast<int>(own_axes.size())}, {draft.uses, draft.roots, draft.nest.axes, draft.rank},
+  RootPreference::Side alone{own, own_roots, own_axes, static_cast<int>(own_axes.size())};
+  const Node& node = graph_.node(id);
+  if (node.mode == Mode::accumulate && is_ordered(node.accumulator, node.dtype) && !product_of(graph_, id, axes, draft.nest.axes, fold_slots)) {
+    for (auto d = static_cast<std::size_t>(node.kept); d < axes.size(); ++d) if (axes[d] >= 0) alone.summed |= std::uint64_t{1} << axes[d];
+    alone.kept = volume_of(axes, draft.nest.axes, static_cast<std::size_t>(node.kept));
+  }
+  alone.follows_scan = has_scans(graph_, draft.nest);
+  for (int k = 0; k < graph_.arity(id); ++k) {
+    const Placed* operand = draft.nest.find(graph_.operand(id, k));
+    if (!operand) continue;
+    alone.reads_nest |= operand->axes.size() == axes.size();
+    alone.follows_scan &= node.kind == Kind::apply && reads_in_place(graph_, id, k, operand->axes);
+  }
+  return preference_.should_part(alone, {draft.uses, draft.roots, draft.nest.axes, draft.rank},
                                  {joined, roots, draft.nest.axes, draft.rank}, size_of(graph_.node(id).dtype));
 }
 

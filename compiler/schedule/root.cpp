@@ -68,17 +68,26 @@ bool RootPreference::wastes_threads(const Side& side, const Choice& root, double
   return idles_threads(side.uses.along[axis], side.axes[axis].hint, root.lanes, hints_.threads);
 }
 
+// Whether the node sums up the root of the nest to a row, where by itself it would run along columns, whose parts stay in registers.
+bool RootPreference::folds_to_rows(const Side& alone, const Side& nest, const Side& joined, const Choice& together, Index element_size, double bytes) const {
+  if (together.axis < 0 || !(alone.summed >> together.axis & 1) || alone.kept < 2 || alone.rank != nest.rank) return false;
+  if (alone.uses.along[static_cast<std::size_t>(best(alone).axis)].folded) return false;
+  return columns_before_rows(hints_.machine, joined.axes[static_cast<std::size_t>(together.axis)].hint, alone.kept * static_cast<double>(element_size), bytes, alone.reads_nest);
+}
+
 bool RootPreference::should_part(const Side& alone, const Side& nest, const Side& joined, Index element_size) const {
   const Choice together = best(joined);
   const double by_itself = best(alone).penalty, without = best(nest).penalty;
   double bytes = static_cast<double>(element_size);
   for (const NestAxis& axis : joined.axes) bytes *= std::max(1.0, static_cast<double>(axis.hint));
+  if (folds_to_rows(alone, nest, joined, together, element_size, bytes)) return true;
   if (alone.rank < nest.rank && wastes_threads(joined, together, bytes)) return together.penalty > without;
   if (together.large_results && alone.rank == nest.rank && alone.rank > 2) return together.penalty > std::max(by_itself, without);
   if (!together.lanes && !together.shares_lines && !(together.large_results && alone.rank != nest.rank)) return false;
   if (alone.rank != nest.rank) return together.penalty > (alone.rank > nest.rank ? by_itself : without);
   if (together.penalty <= std::min(by_itself, without)) return false;
-  return tiles_lose(hints_.machine, bytes, joined.axes[static_cast<std::size_t>(together.axis)].hint, hints_.threads);
+  const bool reads_once = alone.follows_scan && std::none_of(joined.uses.along.begin(), joined.uses.along.end(), [](const AxisUse& use) { return use.folded; });
+  return tiles_lose(hints_.machine, bytes, joined.axes[static_cast<std::size_t>(together.axis)].hint, reads_once, hints_.threads);
 }
 
 }  // namespace weft

@@ -27,6 +27,10 @@ class RootPreference {
     std::uint64_t roots;
     const std::vector<NestAxis>& axes;
     int rank;                           // axes of the node, or of the largest node of the nest
+    std::uint64_t summed = 0;           // the node: axes of the nest over which it keeps sixteen parts of so many elements; none of products of matrices
+    double kept = 0;
+    bool reads_nest = false;            // the node: values of the nest that have as many axes as it
+    bool follows_scan = false;          // the node: reads what it reads of the nest where it is made, and one is there
   };
   bool should_part(const Side& alone, const Side& nest, const Side& joined, Index element_size) const;
 
@@ -37,6 +41,7 @@ class RootPreference {
     bool lanes = false, shares_lines = false, large_results = false;
   };
   Choice best(const Side& side) const;
+  bool folds_to_rows(const Side& alone, const Side& nest, const Side& joined, const Choice& together, Index element_size, double bytes) const;
   bool wastes_threads(const Side& side, const Choice& root, double bytes) const;
 
   const Graph& graph_;

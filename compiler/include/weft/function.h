@@ -15,11 +15,12 @@
 // 1024, nothing empty, and takes about two thirds of the time to compile; the first call for which they do not hold compiles code for all
 // (report() tells what code relies on). Loops are chosen for the sizes of the call that compiles them: a call of more than some 2 us whose
 // sizes differ by half and more from those of all calls that compiled chooses anew, up to eight times; that takes a millisecond or two if
-// the code comes out the same. In an array of 4096 elements or more, a fastest or folded axis of two to sixteen, and any of one, is a number in
+// the code comes out the same. In an array of 4096 elements or more, a fastest or folded axis of one to sixteen is a number in
 // the code, and in an array of 65536 one of up to 64, or a fastest one of up to 255 that is no multiple of 16; for the first call of a Function
-// 64 elements and 16384 are enough. Each compiles once (of the first sixteen), and later calls on small arrays run that code too. Results are the same bits whatever was called before. A broadcast to a shape
-// that is an argument (weft/target_shape.h) is compiled once for each way in which its axes repeat; bind reads the shape. Outputs may overlap inputs or each other: results are as if all inputs were read first. Shapes of the caller's arrays
-// never change.
+// 64 elements and 16384 are enough. Each compiles once (of the first sixteen), and later calls on small arrays run that code too. Results are the
+// same bits whatever was called before. A broadcast to a shape that is an argument (weft/target_shape.h) is compiled once for each way in which its
+// axes repeat; bind reads the shape. Outputs may overlap inputs or each other: results are as if all inputs were read first. Shapes of the
+// caller's arrays never change.
 //
 // f16 and bf16 are computed in f32 and rounded where they are stored: in results, before a reshape, an update or a scan reads them, and where a
 // cast to them asks for it. So a product of matrices adds exact products, exp(x) / sum(exp(x)) rounds once, and no result depends

@@ -159,6 +159,22 @@ TEST_CASE("long functions beside a scan run as vectors: in tiles of eight, or in
   CHECK(of_one.report().find("one element at a time") != std::string::npos);
 }
 
+TEST_CASE("scans down wide matrices run along whole rows, with what is made of them") {
+  for (const auto& [rows, columns, threads] : std::vector<std::tuple<Index, Index, int>>{{5, 5000, 1}, {40, 3001, 2}, {700, 4096, 1}, {3, 70000, 2}}) {
+    CAPTURE(columns);
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", "m"}), y = g.input("y", u8, {"n", "m"});
+    const Function f = compiled(g, {1 - x / cumulative_max(x, 0), cast(cumulative_sum(y, 0), i32)}, {x, y}, threads);
+    check_call(f, {uniform(f32, {rows, columns}), uniform(u8, {rows, columns})});
+  }
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  const Function f = compiled(g, {1 - x / cumulative_max(x, 0)}, {x});
+  f({uniform(f32, {700, 4096})});
+  CHECK(f.report().find("1 nests") != std::string::npos);
+  CHECK(f.program().find("parallel j in m by 4096") != std::string::npos);
+}
+
 TEST_CASE("scans of long rows in both directions need an array between nests, not rows of scratch as long") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"});

@@ -41,6 +41,15 @@ TEST_CASE("short rows with long functions that wait for what a row is folded to 
   CHECK(both.program().find("within block") != std::string::npos);
 }
 
+TEST_CASE("long rows beside sums of all rows, which keep as many, go one by one") {
+  const Machine machine = with_caches(1 << 24);
+  for (const double rows : {65.0, 200.0}) {
+    CHECK(blocks_stay_near(machine, 2048, 2048, fold_slots, rows, true));
+    CHECK(blocks_stay_near(machine, 4096, 4096, fold_slots, rows, false));
+    CHECK_FALSE(blocks_stay_near(machine, 4096, 4096, fold_slots, rows, true));
+  }
+}
+
 TEST_CASE("a quotient by a value of the row has a part that is found once for the row") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"}), norm = sqrt(sum(square(x), 1));

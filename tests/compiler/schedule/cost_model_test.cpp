@@ -160,13 +160,43 @@ TEST_CASE("loops whose results wait for each other cost more than two that hide 
 TEST_CASE("one nest whose vector axis is the root serves several threads if it has tiles for all, which stay in cache") {
   Machine machine;
   machine.second_level_bytes = 1 << 20;
-  const auto lose = [&](Index rows, Index columns, int threads) { return tiles_lose(machine, static_cast<double>(rows * columns * 4), columns, threads); };
+  const auto lose = [&](Index rows, Index columns, int threads) { return tiles_lose(machine, static_cast<double>(rows * columns * 4), columns, false, threads); };
   CHECK_FALSE(lose(512, 512, 1));
   CHECK_FALSE(lose(512, 512, 2));
   CHECK_FALSE(lose(1000, 1000, 2));
   CHECK(lose(512, 512, 8));                        // tiles for four
   CHECK(lose(3000, 100000, 2));                    // tiles of 12 MB
   CHECK_FALSE(lose(100, 100, 8));                  // too little for them
+  CHECK_FALSE(tiles_lose(machine, 1.2e9, 100000, true, 2));        // each is read once
+  CHECK(tiles_lose(machine, 1e6, 512, true, 8));
+}
+
+TEST_CASE("scans take as much of a row as threads leave and a cache holds the state of, and no less than any loop") {
+  Machine machine;
+  machine.second_level_bytes = 1 << 20;
+  machine.third_level_bytes = 1 << 24;
+  const double few = 1e6, many = 1e8;              // bytes
+  CHECK(unit_of_scan(machine, 1024, 4, few, 3000, 1) == 3072);
+  CHECK(unit_of_scan(machine, 1024, 4, few, 100000, 1) == 4096);
+  CHECK(unit_of_scan(machine, 1024, 1, few, 100000, 1) == 16384);
+  CHECK(unit_of_scan(machine, 1024, 4, many, 100000, 1) == 65536);
+  CHECK(unit_of_scan(machine, 1024, 4, many, 5000, 2) == 2560);
+  CHECK(unit_of_scan(machine, 1024, 4, many, 100, 1) == 1024);
+  CHECK(unit_of_scan(machine, 256, 4, many, 1024, 2) == 512);
+  CHECK(unit_of_scan(machine, 1024, 1e6, many, 100000, 1) == 1024);
+}
+
+TEST_CASE("sums of few rows, and of rows of which sixteen fill the first level, run along columns") {
+  Machine machine;
+  machine.first_level_bytes = 49152;
+  machine.third_level_bytes = 1 << 24;
+  for (const Index rows : {1, 16, 48}) CHECK(columns_before_rows(machine, rows, 400, 1e5, false));
+  CHECK_FALSE(columns_before_rows(machine, 49, 400, 1e5, false));
+  CHECK_FALSE(columns_before_rows(machine, 1000, 3072, 1e6, false));
+  CHECK(columns_before_rows(machine, 1000, 3076, 1e6, false));
+  CHECK_FALSE(columns_before_rows(machine, 1000, 4000, 1e7, false));             // the arrays would come from memory twice
+  CHECK(columns_before_rows(machine, 16, 4000, 1e5, true));
+  CHECK_FALSE(columns_before_rows(machine, 17, 4000, 1e5, true));
 }
 
 TEST_CASE("panels that go together: as many as have 128 KiB of results, and no more than there are") {

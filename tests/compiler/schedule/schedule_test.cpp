@@ -156,6 +156,32 @@ TEST_CASE("few elements that lie in the same lines are no root of what folds and
   CHECK(count(schedule_text(planes, {{"n", 150000}}), "parallel") == 1);
 }
 
+TEST_CASE("sums of all rows are a nest along columns if these are few, or long and in the caches; largest ones stay") {
+  const auto nests = [](const char* fold, const char* term, Index n, Index m) {
+    const std::string graph = concat("graph g(%x: f32[n,m], %w: f32[m]) -> (%2, %3) {\n%0: f32[i:n,j:m] = exp(%x[i,j])\n%1: f32[i:n] = sum(j:m) multiply(%0[i,j], %w[j])\n"
+                                     "%2: f32[i:m] = ", fold, "(j:n) multiply(", term, ", %1[j])\n%3: f32[i:n] = copy(%1[i])\n}");
+    return count(schedule_text(graph, {{"n", n}, {"m", m}}), "parallel");
+  };
+  for (const auto& [n, m, expected] : std::vector<std::tuple<Index, Index, std::size_t>>{{16, 64, 2}, {1000, 256, 1}, {500, 1000, 2}, {100000, 1000, 1}}) {
+    CAPTURE(n);
+    CHECK(nests("sum", "%x[j,i]", n, m) == expected);
+    CHECK(nests("max", "%x[j,i]", n, m) == 1);
+  }
+}
+
+TEST_CASE("channels of pictures are no root where each has short runs of all of memory, but in a cache, or where their runs are long") {
+  const char* graph = "graph g(%x: f32[n,c,p]) -> (%1, %3) {\n%0: f32[i:n,j:c] = sum(k:p) copy(%x[i,j,k])\n%1: f32[i:n,j:c,k:p] = subtract(%x[i,j,k], %0[i,j])\n"
+                      "%2: f32[i:c,j:n] = sum(k:p) square(%1[j,i,k])\n%3: f32[i:c] = sum(j:n) copy(%2[i,j])\n}";
+  const auto roots = [&](Index n, Index c, Index p) {
+    const std::string text = schedule_text(graph, {{"n", n}, {"c", c}, {"p", p}});
+    return std::pair(count(text, "parallel i:n"), count(text, "parallel j:c"));
+  };
+  CHECK(roots(1310, 32, 100) == std::pair<std::size_t, std::size_t>(1, 0));
+  CHECK(roots(100, 32, 100) == std::pair<std::size_t, std::size_t>(0, 1));
+  CHECK(roots(1310, 32, 2000) == std::pair<std::size_t, std::size_t>(0, 1));
+  CHECK(roots(50, 1000, 100) == std::pair<std::size_t, std::size_t>(0, 1));      // few pictures
+}
+
 TEST_CASE("axes that run through all arrays become one before others repeat along them") {
   const auto of = [](const char* rows) { return concat("graph g(%x: f32[n,", rows, ",3], %m: f32[", rows, ",3]) -> (%0) {\n%0: f32[i:n,j:", rows, ",k:3] = subtract(%x[i,j,k], %m[j,k])\n}"); };
   CHECK(count(schedule_text(of("5"), {{"n", 5000}}), ":15") == 1);          // too long to repeat in registers

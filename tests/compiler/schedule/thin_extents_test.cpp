@@ -62,7 +62,7 @@ TEST_CASE("the first call, which compiles anyway, makes numbers of axes in small
   CHECK(!knows(f, Array(f32, {101, 2}), 2));
 }
 
-TEST_CASE("an axis of one element is a number wherever it lies") {
+TEST_CASE("an axis of one element is a number where it is folded or the fastest, or between such") {
   Graph g;
   const Expr x = g.input("x", f32, {"a", "b", "c"}), y = g.input("y", f32, {"a", "b", "c"}, Order::f);
   const Function f = compile({x * 2, sum(y, 1), softmax(x, 0)}, {x, y}, {.threads = 2, .verify = true});
