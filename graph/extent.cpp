@@ -44,8 +44,15 @@ std::optional<ElementSymbol> element_symbol(const std::string& symbol) {
   return ElementSymbol{symbol, symbol.substr(0, open), std::stoll(digits)};
 }
 
+// What may have been meant by a text that names no symbol.
+static std::string remedy_for(const std::string& text) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) return concat("\n  write the number ", text, " without quotes");
+  if (text.find_first_of("+-*/()") == std::string::npos || text.find('[') != std::string::npos) return "";
+  return concat("\n  an expression is parse_extent(\"", text, "\")");
+}
+
 Extent::Extent(const std::string& symbol) {
-  WEFT_REQUIRE(is_identifier(symbol) || element_symbol(symbol), text, "extent: expected a number or a symbol name, got \"", symbol, "\"");
+  WEFT_REQUIRE(is_identifier(symbol) || element_symbol(symbol), text, "extent: expected the name of a symbol, got \"", symbol, "\"", remedy_for(symbol));
   terms_ = std::make_shared<const Terms>(Terms{Term{1, symbol}});
 }
 

@@ -81,7 +81,7 @@ class Symbols {
       const auto element = element_symbol(symbol);
       WEFT_REQUIRE(bound_.contains(symbol) || is_element(symbol), shape, "symbol ", symbol, " is not bound by any input", show(graph_, id), "\n  ",
                    element ? concat("add the input %", element->input, ": an integer vector of more than ", element->element, " elements")
-                           : concat("give it a value at the call, or add an input with an axis of extent ", symbol));
+                           : concat("add an input with an axis of extent ", symbol, ", or write a number"));
     }
   }
   const Graph& graph_;

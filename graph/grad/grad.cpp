@@ -29,30 +29,33 @@ void require_floating(std::string_view what, const std::vector<Expr>& exprs) {
                  "  cast it to a floating dtype before it is used");
 }
 
-constexpr std::string_view pass_zero = "pass Disconnected::zero to get zeros", is_zero = "what it asks for is zero";
-
-void require_connected(std::string_view what, const Graph& graph, const std::vector<Expr>& ys, const std::vector<Expr>& xs, std::string_view remedy) {
+void require_connected(std::string_view what, const Graph& graph, const std::vector<Expr>& ys, const std::vector<Expr>& xs) {
   std::vector<NodeId> wanted;
   for (const Expr& y : ys) wanted.push_back(y.id());
   const std::vector<bool> needed = needed_by(graph, wanted);
   for (const Expr& x : xs)
     WEFT_REQUIRE(needed[x.id().value], usage, what, ": ", ys.size() == 1 ? ys[0].name() + " does" : std::string("the ys do"), " not depend on ", x.name(),
-                 "\n  ", remedy);
+                 "\n  pass Disconnected::zero to get zeros");
 }
 
-// All but whether ys depend on xs.
-void check(std::string_view what, const std::vector<Expr>& ys, const std::vector<Expr>& xs) {
+void check(std::string_view what, const std::vector<Expr>& ys, const std::vector<Expr>& xs, Disconnected disconnected) {
   WEFT_REQUIRE(!ys.empty(), usage, what, ": expected at least one y");
   WEFT_REQUIRE(!ys[0].is_empty(), usage, what, ": got an empty Expr");
   require_same_graph(what, ys[0].graph(), ys);
   require_same_graph(what, ys[0].graph(), xs);
   require_floating(what, ys);
   require_floating(what, xs);
+  if (disconnected == Disconnected::error) require_connected(what, ys[0].graph(), ys, xs);
 }
 
-void check(std::string_view what, const std::vector<Expr>& ys, const std::vector<Expr>& xs, Disconnected disconnected) {
-  check(what, ys, xs);
-  if (disconnected == Disconnected::error) require_connected(what, ys[0].graph(), ys, xs, pass_zero);
+bool depends(const Expr& y, const Expr& x) { return needed_by(x.graph(), {y.id()})[x.id().value]; }
+
+// Of each element of y by each of x, where y does not depend on x.
+Expr zeros_of(const Expr& y, const Expr& x) {
+  Shape shape = y.shape();
+  const Shape inner = x.shape();
+  shape.insert(shape.end(), inner.begin(), inner.end());
+  return broadcast_to(x.graph().constant(Scalar::of(x.dtype(), 0.0)), shape);
 }
 
 void require_scalar(std::string_view what, const Expr& loss) {
@@ -122,17 +125,16 @@ std::vector<Expr> jvp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, 
   return results;
 }
 
-std::vector<Expr> hvp(const Expr& loss, const std::vector<Expr>& wrt, const std::vector<Expr>& vs) {
-  check("hvp", {loss}, wrt);
-  require_connected("hvp", loss.graph(), {loss}, wrt, is_zero);
+std::vector<Expr> hvp(const Expr& loss, const std::vector<Expr>& wrt, const std::vector<Expr>& vs, Disconnected disconnected) {
+  check("hvp", {loss}, wrt, disconnected);
   require_scalar("hvp", loss);
   require_like("hvp", "v", vs, "wrt", wrt);
-  return jvp(grad(loss, wrt), wrt, vs, Disconnected::zero);
+  return jvp(grad(loss, wrt, Disconnected::zero), wrt, vs, Disconnected::zero);
 }
 
-Expr jacobian(const Expr& y, const Expr& x) {
-  check("jacobian", {y}, {x});
-  require_connected("jacobian", y.graph(), {y}, {x}, is_zero);
+Expr jacobian(const Expr& y, const Expr& x, Disconnected disconnected) {
+  check("jacobian", {y}, {x}, disconnected);
+  if (!depends(y, x)) return zeros_of(y, x);
   if (y.rank() == 0) return grad(y, {x})[0];
   // A copy of x, and of what y computes from it, for each element of y; the element of its own copy is the loss of that copy.
   Graph& graph = y.graph();
@@ -150,16 +152,10 @@ Expr jacobian(const Expr& y, const Expr& x) {
   return vjp({many_y}, {many_x}, {cast(own, y.dtype())}, Disconnected::zero)[0];
 }
 
-Expr hessian(const Expr& loss, const Expr& x) {
-  check("hessian", {loss}, {x});
-  require_connected("hessian", loss.graph(), {loss}, {x}, is_zero);
+Expr hessian(const Expr& loss, const Expr& x, Disconnected disconnected) {
+  check("hessian", {loss}, {x}, disconnected);
   require_scalar("hessian", loss);
-  const Expr gradient = grad(loss, {x})[0];
-  if (needed_by(x.graph(), {gradient.id()})[x.id().value]) return jacobian(gradient, x);
-  const Shape own = x.shape();                               // of what is linear in x
-  Shape shape = own;
-  shape.insert(shape.end(), own.begin(), own.end());
-  return broadcast_to(x.graph().constant(Scalar::of(x.dtype(), 0.0)), shape);
+  return jacobian(grad(loss, {x}, Disconnected::zero)[0], x, Disconnected::zero);      // of what is linear in x the gradient does not depend on it
 }
 
 void CustomGradient::attach(const Expr& y, CustomGradient rule) {

@@ -94,8 +94,10 @@ TEST_CASE("extents know their symbols") {
 }
 
 TEST_CASE("extent errors say what is wrong") {
-  CHECK(error_text([] { Extent("2n"); }) == "text: extent: expected a number or a symbol name, got \"2n\"");
-  CHECK(error_text([] { Extent(""); }) == "text: extent: expected a number or a symbol name, got \"\"");
+  CHECK(error_text([] { Extent("2n"); }) == "text: extent: expected the name of a symbol, got \"2n\"");
+  CHECK(error_text([] { Extent("2"); }) == "text: extent: expected the name of a symbol, got \"2\"\n  write the number 2 without quotes");
+  CHECK(error_text([] { Extent("2*n+1"); }) == "text: extent: expected the name of a symbol, got \"2*n+1\"\n  an expression is parse_extent(\"2*n+1\")");
+  CHECK(error_text([] { Extent(""); }) == "text: extent: expected the name of a symbol, got \"\"");
   CHECK(error_text([] { Extent("n").evaluate({}); }) == "shape: symbol n is not bound by any input");
   CHECK(error_text([] { floor_div(Extent("n"), 0); }) == "shape: extent: expected a positive divisor, got 0");
   CHECK(error_text([] { parse_extent("n+"); }) == "text: extent: expected a number or a name in \"n+\"");
@@ -118,8 +120,8 @@ TEST_CASE("elements of an input are symbols of their own") {
     CAPTURE(text);
     CHECK(!element_symbol(text));
   }
-  CHECK(error_text([] { Extent("s[-1]"); }) == "text: extent: expected a number or a symbol name, got \"s[-1]\"");
-  CHECK(error_text([] { parse_extent("s[0"); }) == "text: extent: expected a number or a symbol name, got \"s[0\"");
+  CHECK(error_text([] { Extent("s[-1]"); }) == "text: extent: expected the name of a symbol, got \"s[-1]\"");
+  CHECK(error_text([] { parse_extent("s[0"); }) == "text: extent: expected the name of a symbol, got \"s[0\"");
 }
 
 TEST_CASE("the common extent of two: equal, or one of them 1") {

@@ -85,6 +85,6 @@ TEST_CASE("G8: the lists of inputs and outputs are right") {
 TEST_CASE("G9: every symbol is bound by an input or is a parameter") {
   const Graph graph = parse("graph g(%x: f64[n+1]) -> (%0) {\n  %0: f64[i:n+1] = exp(%x[i])\n}\n");
   CHECK(error_text([&] { verify(graph); }) ==
-        "shape: symbol n is not bound by any input\n  %x: f64[n+1]\n  give it a value at the call, or add an input with an axis of extent n");
+        "shape: symbol n is not bound by any input\n  %x: f64[n+1]\n  add an input with an axis of extent n, or write a number");
   CHECK(error_text([&] { verify(graph, {"n"}); }) == "no error");
 }

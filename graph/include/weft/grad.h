@@ -45,12 +45,12 @@ std::vector<Expr> jvp(const std::vector<Expr>& ys, const std::vector<Expr>& xs, 
                       Disconnected disconnected = Disconnected::error);
 
 // The Hessian of a loss of rank 0 times vs, one result per wrt: forward over reverse, no matrix.
-std::vector<Expr> hvp(const Expr& loss, const std::vector<Expr>& wrt, const std::vector<Expr>& vs);
+std::vector<Expr> hvp(const Expr& loss, const std::vector<Expr>& wrt, const std::vector<Expr>& vs, Disconnected disconnected = Disconnected::error);
 
 // The derivative of every element of y by every element of x: the shape of y followed by that of x. Cost: that of a gradient
 // for each element of y, in one pass over them. The Hessian is the Jacobian of the gradient.
-Expr jacobian(const Expr& y, const Expr& x);
-Expr hessian(const Expr& loss, const Expr& x);
+Expr jacobian(const Expr& y, const Expr& x, Disconnected disconnected = Disconnected::error);
+Expr hessian(const Expr& loss, const Expr& x, Disconnected disconnected = Disconnected::error);
 
 // f, whose gradient is f_vjp(xs, y, g) -> one cotangent per x, of its shape and dtype, instead of the derived one:
 //   auto clipped = custom_gradient([](const std::vector<Expr>& xs) { return xs[0]; },

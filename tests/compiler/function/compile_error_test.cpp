@@ -52,10 +52,10 @@ TEST_CASE("every symbol must be bound by an input, as an extent of its own") {
   const Expr w = g.input("w", f32, {"m"}), y = g.input("y", f32, {parse_extent("2*n+1")}), z = g.input("z", f32, {"n"});
   CHECK(compile_error({broadcast_to(w, {"q", "m"})}, {w}) ==
         "shape: symbol q is not bound by any input\n  %0: f32[i:q,j:m] = copy(%w[j])\n"
-        "  give it a value at the call, or add an input with an axis of extent q");
+        "  add an input with an axis of extent q, or write a number");
   CHECK(compile_error({sum(w) + cast(g.extent("zz"), f32)}, {w}).starts_with("shape: symbol zz is not bound by any input\n"));
   CHECK(compile_error({y + 1}, {y}) ==
-        "shape: symbol n is not bound by any input\n  %y: f32[2*n+1]\n  give it a value at the call, or add an input with an axis of extent n");
+        "shape: symbol n is not bound by any input\n  %y: f32[2*n+1]\n  add an input with an axis of extent n, or write a number");
   CHECK(compile_error({y + 1}, {y, z}) == "no error");
 }
 

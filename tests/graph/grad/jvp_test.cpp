@@ -101,6 +101,20 @@ TEST_CASE("custom gradients replace the derived one, and are differentiated agai
   CHECK(error_text([&] { grad(sum(z), {p.x[0]}); }) == "shape: custom_gradient: the gradient of %x0 is f64 of shape [], expected f64 of shape [3]");
 }
 
+TEST_CASE("products with a Hessian, Jacobians and Hessians of what does not depend on something are zeros, if asked for") {
+  Problem p({vec({1, 2}), vec({3, 4, 5})});
+  const Expr x = p.x[0], b = p.x[1], y = x * x * x, loss = sum(y);
+  const std::vector<Expr> products = hvp(loss, {x, b}, {x, b}, Disconnected::zero);
+  CHECK(p(products[0]) == Values{6, 24});
+  CHECK(p(products[1]) == Values{0, 0, 0});
+  CHECK(p(jacobian(y, b, Disconnected::zero)) == Values(6, 0.0));
+  CHECK(jacobian(y, b, Disconnected::zero).shape() == Shape{2, 3});
+  CHECK(p(jacobian(y, x, Disconnected::zero)) == Values{3, 0, 0, 12});
+  CHECK(p(hessian(loss, b, Disconnected::zero)) == Values(9, 0.0));
+  CHECK(p(jacobian(jacobian(3 * x, x), x, Disconnected::zero)) == Values(8, 0.0));
+  CHECK(p(hessian(sum(3 * x), x)) == Values(4, 0.0));
+}
+
 TEST_CASE("forward mode: errors") {
   Problem p({vec({1, 2})});
   const Expr x = p.x[0], y = x * x, i = p.g.input("i", i32, {2});
@@ -111,9 +125,9 @@ TEST_CASE("forward mode: errors") {
   CHECK(error_text([&] { jacobian(y, i); }).find("dtype: jacobian: %i is i32") == 0);
   const std::size_t before = p.g.size();
   const Expr loss = sum(y), b = p.g.input("b", f64, {3});
-  CHECK(error_text([&] { jacobian(y, b); }) == "usage: jacobian: " + y.name() + " does not depend on %b\n  what it asks for is zero");
-  CHECK(error_text([&] { hessian(loss, b); }) == "usage: hessian: " + loss.name() + " does not depend on %b\n  what it asks for is zero");
-  CHECK(error_text([&] { hvp(loss, {x, b}, {x, b}); }) == "usage: hvp: " + loss.name() + " does not depend on %b\n  what it asks for is zero");
+  CHECK(error_text([&] { jacobian(y, b); }) == "usage: jacobian: " + y.name() + " does not depend on %b\n  pass Disconnected::zero to get zeros");
+  CHECK(error_text([&] { hessian(loss, b); }) == "usage: hessian: " + loss.name() + " does not depend on %b\n  pass Disconnected::zero to get zeros");
+  CHECK(error_text([&] { hvp(loss, {x, b}, {x, b}); }) == "usage: hvp: " + loss.name() + " does not depend on %b\n  pass Disconnected::zero to get zeros");
   CHECK(error_text([&] { hvp(loss, {x}, {b}); }) == "shape: hvp: the v %b has shape [3] but %x0 has shape [2]");
   CHECK(error_text([&] { hvp(y, {x}, {x}); }).find("usage: hvp: " + y.name() + " has shape [2], and a loss has rank 0") == 0);
   CHECK(p.g.size() == before + 2);                             // loss and b
