@@ -29,9 +29,9 @@ bool is_simple(const Program& program, const Loop& loop) {
 
 }  // namespace
 
-// Operands that lie across rows side by side come in tiles, which a loop that ends somewhere has none of.
+// Operands that lie across rows side by side come in tiles, which a loop that ends somewhere has none of; a row in registers is read at known indices.
 bool KernelEmitter::searches(const Loop& loop) const {
-  if (!search_of(loop) || copies_.thin || copies_.down_columns) return false;
+  if (!search_of(loop) || copies_.thin || copies_.down_columns || moves_held_row(loop)) return false;
   return copies_.tiled_by < 0 || std::none_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return is_across(item, loop); });
 }
 

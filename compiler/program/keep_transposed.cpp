@@ -39,6 +39,8 @@ class Keeper {
       const bool are_often = std::any_of(uses.begin(), uses.end(), is_often);
       std::erase_if(uses, [&](const Use& use) { return &use != &first && ((use.within == first.within && !is_often(use)) || !same_dimension(first, use)); });
       if (!first.is_whole || written_.contains(buffer) || bytes_of_row(load_of(first)) > machine_.second_level_bytes / 4) continue;
+      if (first.repeats == 1)                    // rows that its own loop has yet to write are none for what reads them there
+        std::erase_if(uses, [&](const Use& use) { return &use != &first && use.within == first.within; });
       if (first.repeats == 1 && std::any_of(uses.begin() + 1, uses.end(), [](const Use& use) { return !use.along_rows; })) keep(uses);
       if (first.repeats > 1 && (elements_of_row(load_of(first)) >= worth_preparing || are_often)) prepare(uses);
     }

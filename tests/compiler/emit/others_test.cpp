@@ -1,4 +1,8 @@
 // Compiled products of all other elements: the interpreter's bits along the vectors and across them, in place and through rows.
+#include <limits>
+
+#include <weft/rearrange.h>
+
 #include "bits.h"
 #include "layouts.h"
 
@@ -74,6 +78,22 @@ TEST_CASE("elements that are computed, results that are read, and both") {
     const Function f = compile({loss, grad(loss, {x})[0], slope * x - expand_dims(s, 1), slope / sum(slope, 1, true)}, {x, w, s}, checked());
     for (const Index n : {3, 17, 200}) check_call(f, {counted(dtype, {n, 24}), counted_by(dtype, {24}, [](Index k) { return 0.01 * static_cast<double>(k % 5); }), counted(dtype, {n})});
   }
+}
+
+TEST_CASE("what is searched for an index may be a row in registers") {
+  for (const Index count : {5, 24, 37})
+    for (const Index axis : {0, 1})
+      for (const int lanes : {0, 8}) {
+        CAPTURE(count);
+        CAPTURE(axis);
+        Graph g;
+        const Expr x = g.input("x", f64, axis == 0 ? Shape{count, "n"} : Shape{"n", count}), limit = g.input("limit", f64, {"n"});
+        const Expr products = grad(sum(prod(x, {static_cast<int>(axis)})), {x})[0], none = g.constant(std::numeric_limits<std::int64_t>::max());
+        const Expr index = axis == 0 ? expand_dims(iota(g, count), 1) : iota(g, count), limits = axis == 0 ? limit : expand_dims(limit, 1);
+        for (const Index n : {1, 5, 8, 16, 40})
+          check_bits({min(where(products == limits, index, none), static_cast<int>(axis)), argmax(products, {static_cast<int>(axis)})}, {x, limit},
+                     {counted(f64, axis == 0 ? Dims{count, n} : Dims{n, count}), counted(f64, {n})}, 2, lanes);
+      }
 }
 
 TEST_CASE("the gradient of a gradient") {

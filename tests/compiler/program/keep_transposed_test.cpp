@@ -1,4 +1,6 @@
 // Arrays that lie across and are read by several loops: transposed once, kept in rows. Bits of the interpreter.
+#include <weft/recurrence.h>
+
 #include "bits.h"
 #include "layouts.h"
 #include "occurrences.h"
@@ -52,6 +54,18 @@ TEST_CASE("what is stored over whole rows reads these as they lie, though their 
         const Function f = check_bits({x - mean(x, 1, true)}, {x}, {counted(dtype, {n, few})});
         if (n >= 3300) CHECK(occurrences(f.program(), "= load %x[") == 2);
       }
+}
+
+TEST_CASE("a loop that reads an element of rows that it has yet to write reads it from the array") {
+  const Accumulator hash = Accumulator::fold("hash", 1, [](Expr s, Expr x) { return s * 3 + x; });
+  for (const DType dtype : {i32, i64})
+    for (const Index n : {20, 64, 97, 700}) {
+      CAPTURE(n);
+      Graph g;
+      const Expr x = g.input("x", dtype, {n, 32, 3}), y = x + x.slice({{}, {28, 29}});
+      check_bits({scan(y, hash, 1)}, {x}, {counted(dtype, {n, 32, 3})});
+      check_bits({cumulative_sum(y, 1), max(y, 1)}, {x}, {counted(dtype, {n, 32, 3})});
+    }
 }
 
 TEST_CASE("loops over parts of an array read these where they are") {
