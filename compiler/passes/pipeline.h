@@ -40,6 +40,8 @@ Graph read_through_windows(const Graph& graph); // inline_windows.cpp
 Graph read_through_values(const Graph& graph);  // inline_windows.cpp
 // Cheap values that an update writes are made where it writes them, from what its window reads of memory.
 Graph inline_windows(const Graph& graph);       // inline_windows.cpp
+// Cheap values of one element that ops read at several indices are made at each of them: no array is between.
+Graph make_where_read(const Graph& graph);      // make_where_read.cpp
 // Values of which every reader takes the same part are made in that part only.
 Graph narrow(const Graph& graph);               // narrow.cpp
 bool reads_in_part(const Graph& graph);         // some node does

@@ -1,7 +1,7 @@
 // What things cost and where limits are: the numbers by which schedules and code are chosen, in one place.
 //
 //   which loops are shared        root_cost, tiles_lose, few_scalar_ops
-//   store, or make again          op_cost, memory_cost, is_in_memory, made_in_window, made_again_in_window; between loops of a nest cheap_value
+//   store, or make again          op_cost, memory_cost, is_in_memory, made_in_window, made_again_in_window, made_where_read; between loops of a nest cheap_value
 //   root, vector axis             root_cost, vector_axis_cost; others run by falling stride
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, blocks_stay_near, row_end, rows_of_block
 //   short rows                    vector_axis_cost
@@ -102,6 +102,8 @@ inline constexpr int few_scalar_ops = 12;
 // The most ops that are made where an update writes their result (passes/inline_windows.cpp); and again there, if others read it too.
 inline constexpr int made_in_window = 24;
 inline constexpr int made_again_in_window = 8;
+// The most ops of a value that is made at each index at which it is read, and of all of these (passes/make_where_read.cpp).
+inline constexpr int made_where_read = 2, made_where_read_in_all = 12;
 // Folds of folds over so many elements each, of so many instructions in all, are written out: means of 2 x 2 floats, whose channels lie inside, 157 us
 // as loops, 78 so (1.6 M of them, Zen 5).
 inline constexpr Index most_unrolled = 4;
@@ -148,7 +150,7 @@ inline constexpr double worth_waking = 1 << 18;  // bytes of work, for which nes
 
 // Whether two nests that read the same arrays are better than one whose vector axis is the root: tiles that do not stay in cache, or
 // are too few for the threads. bytes: of the whole nest; columns: elements of the vector axis; reads_once: nothing is folded that another loop
-// would wait for, as of scans and what is made of them: 1 - x / (largest so far) of 4096 x 4096 floats 8.1 -> 3.4 ms (Zen 5).
+// would wait for, as of scans and what is made of them: 1 - x / (largest so far) of 4096 x 4096 floats 8.0 -> 2.5 ms (Zen 5).
 // Of few columns what is made of them has whole vectors by itself.
 bool tiles_lose(const Machine& machine, double bytes, Index columns, bool reads_once, int threads);
 
