@@ -211,6 +211,13 @@ double elements_of(const Nest& nest) {
   return elements;
 }
 
+bool scans(const Graph& graph, const Nest& nest) {
+  return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) {
+    const Node& node = graph.node(placed.node);
+    return node.kind == Kind::recurrence && node.mode == Mode::scan;
+  });
+}
+
 int instructions_of(const Graph& graph, const Nest& nest) {
   int instructions = 0;
   for (const Placed& placed : nest.nodes) instructions += node_cost(graph.node(placed.node));
@@ -304,7 +311,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   const double across = bytes_across(graph, hints, nest), bytes = (distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest)) + across;
   nest.unit = unit_of_vectors(bytes, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest),
                               distributed ? strip_share : first_level_share);
-  if (has_scans(graph, nest))
+  if (scans(graph, nest))
     nest.unit = across >= long_row_across ? std::min<Index>(nest.unit, lane_count)
                                           : unit_of_scan(hints.machine, nest.unit, bytes, moved, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, hints.threads);
   nest.unit = unit_of_staying(nest);

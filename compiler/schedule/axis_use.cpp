@@ -39,13 +39,6 @@ bool has_folds(const Graph& graph, const Nest& nest) {
   return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return static_cast<std::size_t>(graph.node(placed.node).kept) < placed.axes.size(); });
 }
 
-bool has_scans(const Graph& graph, const Nest& nest) {
-  return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) {
-    const Node& node = graph.node(placed.node);
-    return node.kind == Kind::recurrence && node.mode == Mode::scan;
-  });
-}
-
 void add_folds(const Node& node, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, AxisUses& uses) {
   const std::size_t kept = static_cast<std::size_t>(node.kept);
   for (std::size_t d = kept; d < axes.size(); ++d) {

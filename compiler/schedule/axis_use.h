@@ -27,7 +27,6 @@ std::vector<StrideClass> classes_of(const Graph& graph, const Hints& hints, Node
 double volume_of(const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, std::size_t count);
 
 bool has_folds(const Graph& graph, const Nest& nest);  // of any of its nodes
-bool has_scans(const Graph& graph, const Nest& nest);
 void add_folds(const Node& node, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, AxisUses& uses);
 
 }  // namespace weft

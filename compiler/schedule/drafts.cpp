@@ -208,12 +208,13 @@ bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>&
     for (auto d = static_cast<std::size_t>(node.kept); d < axes.size(); ++d) if (axes[d] >= 0) alone.summed |= std::uint64_t{1} << axes[d];
     alone.kept = volume_of(axes, draft.nest.axes, static_cast<std::size_t>(node.kept));
   }
-  alone.follows_scan = has_scans(graph_, draft.nest);
+  alone.follows_scan = draft.scans;
   for (int k = 0; k < graph_.arity(id); ++k) {
-    const Placed* operand = draft.nest.find(graph_.operand(id, k));
-    if (!operand) continue;
-    alone.reads_nest |= operand->axes.size() == axes.size();
-    alone.follows_scan &= node.kind == Kind::apply && reads_in_place(graph_, id, k, operand->axes);
+    const NodeId operand = graph_.operand(id, k);
+    const int home = draft_of_[operand.value];
+    if (home < 0 || &drafts_[static_cast<std::size_t>(home)] != &draft) continue;
+    alone.reads_nest |= static_cast<std::size_t>(graph_.node(operand).kept) == axes.size();
+    alone.follows_scan &= node.kind == Kind::apply && reads_in_place(graph_, id, k, placed(operand).axes);
   }
   return preference_.should_part(alone, {draft.uses, draft.roots, draft.nest.axes, draft.rank},
                                  {joined, roots, draft.nest.axes, draft.rank}, size_of(graph_.node(id).dtype));
@@ -230,6 +231,7 @@ void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roo
   draft_of_[id.value] = nest;
   place_of_[id.value] = draft.nest.nodes.size();
   if (const auto product = product_of(graph_, id, axes, draft.nest.axes, fold_slots)) draft.product = product, draft.instructions += product->instructions;
+  draft.scans |= graph_.node(id).kind == Kind::recurrence && graph_.node(id).mode == Mode::scan;
   draft.rank = std::max(draft.rank, std::popcount(bits_of(axes)));
   preference_.add(id, axes, draft.nest.axes, draft.uses);
   draft.nest.nodes.push_back({id, std::move(axes)});

@@ -16,6 +16,7 @@ struct Draft {
   Nest nest;
   std::uint64_t roots = 0;                             // bit a: axis a can be the root
   bool runs_once = false;                              // recurrences carry every axis
+  bool scans = false;
   int rank = 0;                                        // the most axes of a node
   std::uint64_t one_by_one = 0;                        // axes of recurrences whose steps wait for each other
   AxisUses uses;                                       // by axis
