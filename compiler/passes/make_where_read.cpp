@@ -75,9 +75,10 @@ class Making {
         const AxisMap& map = graph_.map(user, k);
         for (std::size_t d = 0; d < map.size(); ++d) if (map[d].axis != static_cast<int>(d)) return false;
         if (std::find(maps.begin(), maps.end(), map) == maps.end()) maps.push_back(map);
+        if (static_cast<int>(maps.size()) * costs_[id.value] > made_where_read_in_all) return false;
       }
     }
-    return maps.size() > 1 && static_cast<int>(maps.size()) * costs_[id.value] <= made_where_read_in_all;
+    return maps.size() > 1;
   }
 
   // The value at what the map reads, for the loops of a reader.
