@@ -1,7 +1,5 @@
 // Nests that differ by their arrays alone, as the steps of an unrolled network do, run the same machine code, each with arrays of its own. A network of 32
 // steps with its gradient has 109 nests: the first call took 755 ms, and takes 190 to 250 (Zen 5).
-
-
 #include "emit_kernel.h"
 #include "program/common_form.h"
 #include "program/fixed_indices.h"

@@ -38,12 +38,6 @@ bool goes_by_steps(const AxisMap& map) {
   return std::any_of(map.begin(), map.end(), [](const AxisRef& ref) { return ref.axis >= 0 && ref.step != 1 && ref.step != -1; });
 }
 
-// Inputs and constants, under whatever shape: in memory before anything runs.
-bool is_given(const Graph& graph, NodeId id) {
-  while (graph.node(id).kind == Kind::reshape) id = graph.operand(id, 0);
-  return graph.node(id).kind == Kind::input || std::holds_alternative<Array>(graph.node(id).payload);
-}
-
 // The axes of what an update writes, from the axes of its result.
 AxisMap seen_from_result(const AxisMap& places, std::size_t window_rank) {
   AxisMap seen(window_rank);

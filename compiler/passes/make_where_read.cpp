@@ -9,16 +9,12 @@
 #include <weft/passes.h>
 
 #include "../../graph/maps.h"
+#include "../../graph/node_parts.h"
 #include "../../graph/passes/rebuild.h"
 #include "schedule/cost_model.h"
 
 namespace weft {
 namespace {
-
-bool is_given(const Graph& graph, NodeId id) {
-  return graph.node(id).kind == Kind::input || std::holds_alternative<Array>(graph.node(id).payload);
-}
-bool is_number(const Graph& graph, NodeId id) { return graph.node(id).kind == Kind::constant && graph.node(id).kept == 0; }
 
 class Making {
  public:
@@ -49,7 +45,7 @@ class Making {
     std::vector<bool> follows(node.domain.size(), false);          // an axis that no operand has would be lost
     for (int k = 0; k < graph_.arity(id); ++k) {
       const NodeId operand = graph_.operand(id, k);
-      if (is_number(graph_, operand)) continue;
+      if (scalar_of(graph_.node(operand))) continue;
       mark_axes(graph_.map(id, k), follows);
       if (!is_given(graph_, operand) && costs_[operand.value] == 0) return false;
       const NodeId own = is_given(graph_, operand) ? operand : *array_of_[operand.value];

@@ -61,6 +61,11 @@ constexpr GraphPass passes[] = {
 
 std::span<const GraphPass> graph_passes() { return passes; }
 
+bool is_given(const Graph& graph, NodeId id) {
+  while (graph.node(id).kind == Kind::reshape) id = graph.operand(id, 0);
+  return graph.node(id).kind == Kind::input || std::holds_alternative<Array>(graph.node(id).payload);
+}
+
 Graph run_graph_passes(Graph graph, const Options& options) {
   const Trace trace(options);
   for (const GraphPass& pass : passes) {

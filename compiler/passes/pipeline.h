@@ -20,6 +20,9 @@ std::span<const GraphPass> graph_passes();
 // Runs all passes that may change the graph; verifies after each if asked to; prints what `options.trace` (or WEFT_TRACE) names.
 Graph run_graph_passes(Graph graph, const Options& options);
 
+// Inputs and constants, under whatever shape: in memory before anything runs.
+bool is_given(const Graph& graph, NodeId id);
+
 // Ops and folds of f16 and bf16 become ops and folds in f32. Rounded is what is stored: outputs, what updates, reshapes and recurrences read, and what a
 // cast to a half asks for, wherever it stands. So results do not depend on which loops share what.
 Graph widen_halves(const Graph& graph);         // widen_halves.cpp

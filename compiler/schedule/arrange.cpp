@@ -13,6 +13,7 @@
 #include "loop_tree.h"
 #include "root.h"
 #include "products.h"
+#include "readers.h"
 #include "running.h"
 #include "unit_bytes.h"
 
@@ -212,10 +213,7 @@ double elements_of(const Nest& nest) {
 }
 
 bool scans(const Graph& graph, const Nest& nest) {
-  return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) {
-    const Node& node = graph.node(placed.node);
-    return node.kind == Kind::recurrence && node.mode == Mode::scan;
-  });
+  return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return is_scan(graph.node(placed.node)); });
 }
 
 int instructions_of(const Graph& graph, const Nest& nest) {

@@ -83,7 +83,7 @@ bool Drafts::rows_fit(NodeId id, int nest, std::uint64_t roots) const {
 Drafts::Direction Drafts::direction_of(NodeId id, int nest) const {
   const Node& node = graph_.node(id);
   Direction found = node.kind == Kind::others ? Direction::both : Direction::any;
-  if (node.kind == Kind::recurrence && node.mode == Mode::scan) found = std::get<Recurring>(node.payload).backwards ? Direction::backwards : Direction::forwards;
+  if (is_scan(node)) found = std::get<Recurring>(node.payload).backwards ? Direction::backwards : Direction::forwards;
   for (int k = 0; k < graph_.arity(id); ++k) {
     const NodeId made = graph_.operand(id, k);
     if (draft_of_[made.value] != nest || !reads_in_place(graph_, id, k, placed(made).axes)) continue;
@@ -141,7 +141,7 @@ bool Drafts::runs_one_by_one(const Draft& draft, NodeId id, const std::vector<in
 // Whether it reads a scan of the nest at other indices, which would keep the rows of that one by one: by themselves they go in tiles.
 bool Drafts::holds_up_scan(const Draft& draft, NodeId reader, NodeId scan, const std::vector<int>& axes) const {
   const Node& node = graph_.node(scan);
-  if (node.kind != Kind::recurrence || node.mode != Mode::scan) return false;
+  if (!is_scan(node)) return false;
   if (running_accumulator(node) && running_in_loads(is_floating(node.dtype), hints_.masks) < carried_in_loads) return false;
   const auto hint = [&](int axis) { return draft.nest.axes[static_cast<std::size_t>(axis)].hint; };
   double elements = 1;
@@ -203,21 +203,29 @@ bool Drafts::costs_a_root(const Draft& draft, NodeId id, const std::vector<int>&
   preference_.add(id, numbers, own_axes, own);
   preference_.add(id, axes, draft.nest.axes, joined);
   RootPreference::Side alone{own, own_roots, own_axes, static_cast<int>(own_axes.size())};
+  note_sums(draft, id, axes, alone);
+  note_readings(draft, id, axes, alone);
+  return preference_.should_part(alone, {draft.uses, draft.roots, draft.nest.axes, draft.rank},
+                                 {joined, roots, draft.nest.axes, draft.rank}, size_of(graph_.node(id).dtype));
+}
+
+void Drafts::note_sums(const Draft& draft, NodeId id, const std::vector<int>& axes, RootPreference::Side& alone) const {
   const Node& node = graph_.node(id);
   if (node.mode == Mode::accumulate && is_ordered(node.accumulator, node.dtype) && !product_of(graph_, id, axes, draft.nest.axes, fold_slots)) {
     for (auto d = static_cast<std::size_t>(node.kept); d < axes.size(); ++d) if (axes[d] >= 0) alone.summed |= std::uint64_t{1} << axes[d];
     alone.kept = volume_of(axes, draft.nest.axes, static_cast<std::size_t>(node.kept));
   }
+}
+
+void Drafts::note_readings(const Draft& draft, NodeId id, const std::vector<int>& axes, RootPreference::Side& alone) const {
   alone.follows_scan = draft.scans;
   for (int k = 0; k < graph_.arity(id); ++k) {
     const NodeId operand = graph_.operand(id, k);
     const int home = draft_of_[operand.value];
     if (home < 0 || &drafts_[static_cast<std::size_t>(home)] != &draft) continue;
     alone.reads_nest |= static_cast<std::size_t>(graph_.node(operand).kept) == axes.size();
-    alone.follows_scan &= node.kind == Kind::apply && reads_in_place(graph_, id, k, placed(operand).axes);
+    alone.follows_scan &= graph_.node(id).kind == Kind::apply && reads_in_place(graph_, id, k, placed(operand).axes);
   }
-  return preference_.should_part(alone, {draft.uses, draft.roots, draft.nest.axes, draft.rank},
-                                 {joined, roots, draft.nest.axes, draft.rank}, size_of(graph_.node(id).dtype));
 }
 
 void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roots) {
@@ -231,7 +239,7 @@ void Drafts::admit(NodeId id, int nest, std::vector<int> axes, std::uint64_t roo
   draft_of_[id.value] = nest;
   place_of_[id.value] = draft.nest.nodes.size();
   if (const auto product = product_of(graph_, id, axes, draft.nest.axes, fold_slots)) draft.product = product, draft.instructions += product->instructions;
-  draft.scans |= graph_.node(id).kind == Kind::recurrence && graph_.node(id).mode == Mode::scan;
+  draft.scans |= is_scan(graph_.node(id));
   draft.rank = std::max(draft.rank, std::popcount(bits_of(axes)));
   preference_.add(id, axes, draft.nest.axes, draft.uses);
   draft.nest.nodes.push_back({id, std::move(axes)});

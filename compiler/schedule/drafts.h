@@ -56,6 +56,8 @@ class Drafts {
   bool is_other_product(const Draft& draft, NodeId id, const std::vector<int>& axes) const;
   bool parts_product(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
   bool costs_a_root(const Draft& draft, NodeId id, const std::vector<int>& axes, std::uint64_t mine, std::uint64_t roots) const;
+  void note_sums(const Draft& draft, NodeId id, const std::vector<int>& axes, RootPreference::Side& alone) const;
+  void note_readings(const Draft& draft, NodeId id, const std::vector<int>& axes, RootPreference::Side& alone) const;
   bool refuse(NodeId id, Refusal Parting::*of, Refusal why);
   void admit(NodeId id, int draft, std::vector<int> axes, std::uint64_t roots);
 

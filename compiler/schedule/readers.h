@@ -7,6 +7,9 @@
 
 namespace weft {
 
+// A recurrence that keeps its states.
+inline bool is_scan(const Node& node) { return node.kind == Kind::recurrence && node.mode == Mode::scan; }
+
 // Whether a reader takes an operand at the index it is made at, along one dimension of it.
 bool reads_in_place(const Graph& graph, NodeId reader, int operand, std::size_t dimension);
 

@@ -4,6 +4,8 @@
 
 #include <weft/recurrence.h>
 
+#include "readers.h"
+
 namespace weft {
 namespace {
 
@@ -17,7 +19,7 @@ std::optional<AccumulatorId> unordered_accumulator(Op op, DType dtype) {
 }  // namespace
 
 std::optional<AccumulatorId> running_accumulator(const Node& node) {
-  if (node.kind != Kind::recurrence || node.mode != Mode::scan || carried_axes(node).size() != 1) return {};
+  if (!is_scan(node) || carried_axes(node).size() != 1) return {};
   const Recurrence& recurrence = *std::get<Recurring>(node.payload).recurrence;
   if (recurrence.states() != 1) return {};
   const Graph& step = recurrence.step;

@@ -40,6 +40,12 @@ TEST_CASE("pairs, neighbours, and values of two ops") {
   check_nests(where(at(steps, 1, 0) * at(steps, 0, -1) > 0, minimum(at(steps, 1, 0), at(steps, 0, -1)), 0), {y}, of_y);
 }
 
+TEST_CASE("an array may be given in another shape") {
+  Graph g;
+  const Expr x = g.input("x", u8, {600}), wide = cast(reshape(x, {20, 30}), DType::i16);
+  check_nests(wide.slice({Slice(1, {})}) - wide.slice({Slice({}, -1)}), {x}, {bytes({600})});
+}
+
 TEST_CASE("the value itself may be asked as well, by one op where it is made") {
   Graph g;
   const Expr x = g.input("x", f32, {"n"}), away = abs(x);
