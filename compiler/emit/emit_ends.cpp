@@ -10,13 +10,9 @@ namespace weft {
 
 using llvm::Value;
 
-namespace {
-
-bool has_guards(const Loop& loop) {
+bool KernelEmitter::has_guards(const Loop& loop) {
   return std::any_of(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Load>(item) && std::get<Load>(item).guarded; });
 }
-
-}  // namespace
 
 // Without a loop where that is known to be one turn: what starts before it is known to be what it starts with. Not with guards: see emit_rest.
 llvm::BranchInst* KernelEmitter::emit_whole_steps(const Loop& loop, Range range, int steps, bool some) {

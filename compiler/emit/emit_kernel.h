@@ -59,6 +59,8 @@ class KernelEmitter : private Accesses {
   bool has_many_turns(const Loop& loop, Index stride) const;
   void emit_part_of_vector(const Loop& loop, Range range);
   void load_repeated(const Loop& loop, Value* begin, int steps);
+  bool repeat_in_each_vector() const;
+  bool is_emitted_twice(const Loop& loop) const;
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
   bool takes_turns(const Loop& loop) const;
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
@@ -80,6 +82,7 @@ class KernelEmitter : private Accesses {
   // emit_ends.cpp
   llvm::BranchInst* emit_whole_steps(const Loop& loop, Range range, int steps, bool some);
   Value* emit_single_vectors(const Loop& loop, Range range);
+  static bool has_guards(const Loop& loop);
   bool ends_apart(const Loop& loop) const;
   void emit_end_apart(const Loop& loop, Range range, int steps);
   void emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole);

@@ -31,15 +31,31 @@ static Index lead_along(const Load& load, const Load& other, int axis) {
   return 0;
 }
 
+// Whether the second load has come before to all that the first one reads, and not long before: of a stencil only the row that is furthest ahead is new, and
+// of that what is furthest ahead along it. Sixteen weights of 8 Mi floats that each fetch the same lines: 4.7 ms, so 2.9 (Zen 5).
+bool Fetches::follows_closely(const Load& load, const Load& other) const {
+  if (lead_along(load, other, program_.root.var.axis) > 0) return true;
+  int differing = -1;
+  for (std::size_t d = 0; d < load.at.size() && load.buffer == other.buffer; ++d) {
+    if (load.at[d] == other.at[d]) continue;
+    if (differing >= 0) return false;
+    differing = static_cast<int>(d);
+  }
+  if (differing < 0) return false;
+  const Index lead = lead_along(load, other, load.at[static_cast<std::size_t>(differing)].axis);
+  return lead > 0 && lead * item_bytes(program_.buffer(load.buffer).dtype) <= far_ahead;
+}
+
 void Fetches::find_accesses() {
   readers_.assign(program_.buffers.size(), {});
   is_written_.assign(program_.buffers.size(), false);
   find_accesses(program_.root);
   for (std::vector<Reader>& readers : readers_) {
-    // Of a stencil only the row that is furthest ahead is new.
     const std::vector<Reader> all = readers;
     std::erase_if(readers, [&](const Reader& reader) {
-      return std::any_of(all.begin(), all.end(), [&](const Reader& other) { return lead_along(*reader.load, *other.load, program_.root.var.axis) > 0; });
+      return std::any_of(all.begin(), all.end(), [&](const Reader& other) {
+        return other.loop == reader.loop ? follows_closely(*reader.load, *other.load) : lead_along(*reader.load, *other.load, program_.root.var.axis) > 0;
+      });
     });
     share_next_row(readers);
   }

@@ -15,6 +15,7 @@ class Fetches : protected Addresses {
   void fetch_next(const Load& load, LaneAccess& access, Index side_by_side);           // rows that are units
   void fetch_beside(const LaneAccess& access, DType dtype, Value* first, int step);
   bool reads_on(const Loop& loop, const Load& load) const;
+  bool follows_closely(const Load& load, const Load& other) const;
   bool folds_from_memory(const Loop& loop) const;
   bool lies_in_memory(int buffer, const std::vector<Subscript>& at) const;
   double bytes_of_array(int buffer, const std::vector<Subscript>& at) const;

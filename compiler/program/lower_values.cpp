@@ -52,6 +52,12 @@ std::vector<Subscript> Lowering::subscripts(const Placed& user, int position) co
     const int axis = ref.axis < 0 ? -1 : user.axes[static_cast<std::size_t>(ref.axis)];
     at.push_back({axis, ref.start, axis < 0 ? 1 : ref.step});
   }
+  for (const Shift& shift : user.shifts)
+    if (shift.operand == position) {
+      Extent& start = at[static_cast<std::size_t>(shift.from)].start;
+      at[static_cast<std::size_t>(shift.to)].start = start * Extent(shift.each);
+      start = 0;
+    }
   for (const Repeat& repeat : user.repeats)
     if (repeat.operand == position) {
       Subscript& own = at[static_cast<std::size_t>(repeat.dim)];

@@ -53,7 +53,7 @@ Loop StagedRows::copy_of(const Staged& s) {
   if (s.few >= 0) {
     through = joined_axis(s.few);
     for (std::vector<Subscript>* at : {&array_at, &row_at})
-      for (Subscript& each : *at) each = each.axis == root_axis_ ? Subscript{} : each.axis == s.few ? Subscript{through} : each;
+      for (Subscript& each : *at) each = each.axis == root_axis_ ? Subscript{.start = each.start} : each.axis == s.few ? Subscript{through} : each;
   }
   Loop loop;
   loop.mark = Mark::lanes;

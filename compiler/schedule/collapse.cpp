@@ -36,14 +36,14 @@ class Collapser {
   int count() const { return static_cast<int>(nest_.axes.size()); }
   Index hint(int axis) const { return nest_.axes[static_cast<std::size_t>(axis)].hint; }
 
-  // Whether `map` names both axes and the array has no gap between them, or names neither. The specialisation key vouches
+  // Whether `map` names both axes and the array has no gap between them, or names neither. Of the outer one it may read a part. The specialisation key vouches
   // for the strides of inputs and outputs; arrays between nests are contiguous, so there the dimensions must be neighbours.
   bool runs_through(NodeId array, const AxisMap& map, const std::vector<int>& axes, int outer, int inner) const {
     int outer_dim = -1, inner_dim = -1;
     for (std::size_t d = 0; d < map.size(); ++d) {
       const int axis = map[d].axis < 0 ? -1 : axes[static_cast<std::size_t>(map[d].axis)];
       if (axis != outer && axis != inner) continue;
-      if (!map[d].is_identity()) return false;
+      if (axis == outer ? map[d].step != 1 : !map[d].is_identity()) return false;
       (axis == outer ? outer_dim : inner_dim) = static_cast<int>(d);
     }
     if (outer_dim < 0 || inner_dim < 0) return outer_dim == inner_dim;
@@ -153,8 +153,22 @@ class Collapser {
       }
     }
   }
+  void note_shifts(Placed& placed, int outer, int inner) {
+    const Extent& each = nest_.axes[static_cast<std::size_t>(inner)].extent;
+    for (int k = 0; k < graph_.arity(placed.node) && each.is_number(); ++k) {
+      const AxisMap& map = graph_.map(placed.node, k);
+      const auto dimension_along = [&](int axis) {
+        return static_cast<int>(std::find_if(map.begin(), map.end(), [&](const AxisRef& ref) { return ref.axis >= 0 && placed.axes[static_cast<std::size_t>(ref.axis)] == axis; }) - map.begin());
+      };
+      const int from = dimension_along(outer), to = dimension_along(inner), none = static_cast<int>(map.size());
+      if (from != none && to != none && !map[static_cast<std::size_t>(from)].start.is(0)) placed.shifts.push_back({k, from, to, each.constant()});
+    }
+  }
   void merge(int outer, int inner) {
-    for (Placed& placed : nest_.nodes) note_repeats(placed, outer, inner);
+    for (Placed& placed : nest_.nodes) {
+      note_repeats(placed, outer, inner);
+      note_shifts(placed, outer, inner);
+    }
     nest_.merged.emplace_back(nest_.axes[static_cast<std::size_t>(outer)].extent, nest_.axes[static_cast<std::size_t>(inner)].extent);
     NestAxis& gone = nest_.axes[static_cast<std::size_t>(outer)];
     NestAxis& left = nest_.axes[static_cast<std::size_t>(inner)];

@@ -44,9 +44,11 @@ class FoldsApart {
         }
   }
 
-  // A fold of numbers that the nest has one of for each of its rows, and that follow another fold over these.
-  bool is_fold_of_rows(const Nest& nest, const Placed& placed) const {
+  // A fold of numbers that the nest has one of for each of its rows, and that follow another fold over these; only later nests read it.
+  bool is_fold_of_rows(std::size_t n, const Placed& placed) const {
+    const Nest& nest = nests_[n];
     const Node& node = graph_.node(placed.node);
+    if (first_reader(placed.node) <= n) return false;
     if (node.kind != Kind::apply || node.mode != Mode::accumulate || node.kept != 0 || node.domain.size() != 1 || placed.axes[0] < 0) return false;
     bool follows_fold = false;
     for (int k = 0; k < graph_.arity(placed.node); ++k) {
@@ -59,7 +61,7 @@ class FoldsApart {
   void take_folds(std::size_t n) {
     Nest& nest = nests_[n];
     for (const Placed& placed : nest.nodes)
-      if (is_fold_of_rows(nest, placed)) {
+      if (is_fold_of_rows(n, placed)) {
         partings_[placed.node.value].earlier = Refusal::slides;
         folds_.push_back({placed.node, nest.axes[static_cast<std::size_t>(placed.axes[0])]});
       }

@@ -63,11 +63,19 @@ struct Repeat {
   Index period = 0, each = 1;
 };
 
+// Where an operand is read from some index on along the outer one of two merged axes: the same elements are so many along the inner dimension, whose
+// stride is known more often.
+struct Shift {
+  int operand, from, to;
+  Index each;                           // elements of `to` for one of `from`
+};
+
 // The position of a node in a nest: which nest axis each domain axis runs over; -1 for an extent of exactly 1.
 struct Placed {
   NodeId node;
   std::vector<int> axes;
   std::vector<Repeat> repeats = {};
+  std::vector<Shift> shifts = {};
 };
 
 // A loop variable of a nest.

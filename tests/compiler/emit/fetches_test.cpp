@@ -136,3 +136,32 @@ TEST_CASE("scans whose units are runs of rows fetch four rows ahead; those of wh
     CHECK_FALSE(fetches(code(dtype, true, false, 60, 2)));
   }
 }
+
+TEST_CASE("of windows of an array only what is furthest ahead fetches") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n"}), image = g.input("image", f32, {"h", "w"});
+  const auto fetched = [](const Function& f, const Array& array) {
+    f({array});
+    const std::string code = f.llvm();
+    int count = 0;
+    for (std::size_t at = code.find("call void @llvm.prefetch"); at != std::string::npos; at = code.find("call void @llvm.prefetch", at + 1)) ++count;
+    return count;
+  };
+  Expr taps, cross;
+  for (Index k = 0; k < 8; ++k) {
+    const Expr tap = x.slice({Slice(k, k == 7 ? std::optional<Index>() : std::optional<Index>(k - 7))}) * static_cast<float>(k + 1);
+    taps = k == 0 ? tap : taps + tap;
+  }
+  for (Index k = 0; k < 3; ++k) {
+    const auto part = [](Index from) { return Slice(from, from == 2 ? std::optional<Index>() : std::optional<Index>(from - 2)); };
+    for (const Expr& each : {image.slice({part(k), part(1)}), image.slice({part(1), part(k)})}) cross = cross.is_empty() ? each : cross + each;
+  }
+  const Options past_caches{.threads = 1, .lanes = 16, .cache_bytes = 1, .verify = true};
+  const int of_one = fetched(compile({x * 2.0f}, {x}, past_caches), uneven(f32, {5000})), of_taps = fetched(compile({taps}, {x}, past_caches), uneven(f32, {5000}));
+  CHECK(of_one > 0);
+  CHECK(of_taps == of_one);
+  const Array pixels = uneven(f32, {40, 500});
+  const int of_image = fetched(compile({image * 2.0f}, {image}, past_caches), pixels), of_cross = fetched(compile({cross}, {image}, past_caches), pixels);
+  CHECK(of_image > 0);
+  CHECK(of_cross <= of_image);
+}

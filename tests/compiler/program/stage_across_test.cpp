@@ -207,3 +207,16 @@ TEST_CASE("pixels with gaps, of several loops, and of two sizes in one nest") {
     }
   }
 }
+
+TEST_CASE("windows of pixels that begin anywhere, turned") {
+  for (const Index channels : {2, 3}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"h", "w", channels});
+    const Expr middle = x.slice({Slice(1, -1), Slice(2, -1)}), last = x.slice({Slice(2, {}), Slice(3, {})}), turned = permute_dims(middle + last, {1, 0, 2});
+    const Function f = compile({turned}, {x}, checked());
+    for (const Dims& size : {Dims{40, 53}, Dims{18, 19}, Dims{60, 20}}) {
+      check_into(f, {wavy(f32, {size[0], size[1], channels}, Order::c)}, {Array(f32, {size[1] - 3, size[0] - 2, channels})});
+      check_into(f, {wavy(f32, {size[0], size[1], channels}, Order::f)}, {Array(f32, {size[1] - 3, size[0] - 2, channels}, Order::f)});
+    }
+  }
+}

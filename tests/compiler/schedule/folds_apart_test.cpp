@@ -3,6 +3,7 @@
 
 #include <weft/grad.h>
 #include <weft/rearrange.h>
+#include <weft/text.h>
 
 #include "bits.h"
 #include "growth.h"
@@ -52,6 +53,29 @@ TEST_CASE("sums stay where they are beside arrays that stay near, and in nests t
   CHECK_FALSE(is_apart({sum(square(neighbours(neighbours(x))))}, {100, 200}));
   CHECK_FALSE(is_apart({sum(square(x)), x / sum(square(x))}, {1000, 500}));
   CHECK(is_apart({sum(square(neighbours(neighbours(x))))}, {1000, 500}));
+}
+
+TEST_CASE("a number that its own nest reads stays there") {
+  const Graph g = parse(R"(graph g(%x0: i32[2000], %x1: i32[17,2000]) -> (%2, %8, %6) {
+  define last_set(0:i32) {
+    graph step(%s0: i32[], %x0: i32[]) -> (%1, %1) {
+      %0: bool[] = not_equal(%x0, 0)
+      %1: i32[] = where(%0, %x0, %s0)
+    }
+    graph finish(%s0: i32[]) -> (%s0) {
+    }
+  }
+  %0: i32[i:17,j:2000] = scan(j,i) last_set(%x1[i,j])
+  %1: i32[] = max(j:17,k:2000) minimum(%0[j,654], %x0[k])
+  %2: bool[i:17,j:2000] f = not_equal(%x1[i,j], %0[i,j])
+  %3: i32[i:17] = max(k:2000) copy(%x1[i,k])
+  %4: i32[i:17,j:2000] = add(%x1[i,j], %3[i])
+  %5: f64[i:17,j:2000] f = cast(%4[i,j])
+  %6: f64[i:17,j:2000] = multiply(%5[i,0], %5[i,j])
+  %7: i32[i:17] = min(j:2000) copy(%x1[i,j])
+  %8: i32[i:17] f = bitwise_xor(%1, %7[i])
+})");
+  check_call(compile(g, {.threads = 1, .verify = true}), {counted_by(i32, {2000}, [](Index k) { return static_cast<double>(k % 9 - 4); }), counted_by(i32, {17, 2000}, [](Index k) { return static_cast<double>(k * 7 % 11 - 5); })});
 }
 
 TEST_CASE("hundreds of sums are set apart in about linear time") {
