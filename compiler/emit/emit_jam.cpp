@@ -100,10 +100,25 @@ bool KernelEmitter::loads_beside_store(const Loop& loop) const {
   return stores == 1 && loads > 0;
 }
 
+// What several rows of results read of the same rows of windows: see program/windows.cpp.
+void KernelEmitter::emit_windows(const Loop& loop, Value* index, const Masks& masks) {
+  forget_packs(loop);
+  std::vector<std::vector<std::vector<Value*>>> packs(jam_.size(), packs_);
+  for (const Turn& turn : turns_of(loop, copied_axis_, static_cast<int>(jam_.size()))) {
+    jam_copy_ = static_cast<std::size_t>(turn.element);
+    exchange(jam_[jam_copy_]);
+    std::swap(packs_, packs[jam_copy_]);
+    emit_lane_items(loop, index, 1, masks, turn.first, turn.last);
+    std::swap(packs_, packs[jam_copy_]);
+    exchange(jam_[jam_copy_]);
+  }
+}
+
 void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
   load_tiles(loop, index, masks);
   stores_late_ = copies_.tiled_by >= 0 && loads_beside_store(loop);
   if (is_along_rows()) emit_along_rows(loop, index, masks);
+  else if (copies_.keep_windows) emit_windows(loop, index, masks);
   else each_copy([&] { emit_lane_items(loop, index, steps, masks); });
   for (const LateStore& each : late_stores_) lane_store(each.access, each.dtype, index, each.step, each.mask, each.value);
   late_stores_.clear();
@@ -111,6 +126,7 @@ void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps,
   store_tiles(loop, index);
   tiles_.clear();
   common_.clear();
+  windows_.clear();
   carried_rows_.clear();
   if (copies_.taker) emit_taker(*copies_.taker, index, steps, masks);
 }

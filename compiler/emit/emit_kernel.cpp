@@ -92,10 +92,13 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
     case Together::rows: emit_rows(loop, range, rows_at_once(outer)); return range.end;
     case Together::registers: emit_register_blocks(loop, range); return range.end;
     case Together::pairs:
+    case Together::windows:
     case Together::shared: {
-      const int elements = how == Together::pairs ? 2 : sharing(loop, outer);
+      const int elements = how == Together::pairs ? 2 : how == Together::windows ? overlapping(loop, outer) : sharing(loop, outer);
       Value* rest = end_of_whole(loop.var.axis, range, elements);
-      for_range(range.begin, rest, elements, "neighbours", [&](Value* first) { emit_together(loop, first, elements, 1); });
+      as_copies({.keep_windows = how == Together::windows}, [&] {
+        for_range(range.begin, rest, elements, "neighbours", [&](Value* first) { emit_together(loop, first, elements, 1); });
+      });
       return rest;
     }
     case Together::jam: return emit_jam(loop, range, jammed(loop, outer, machine_.first_level_ways));
@@ -105,7 +108,8 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
 
 void KernelEmitter::emit_serial(const Loop& loop) {
   const Outer outer = outer_of(loop);
-  const Together how = together(loop, outer);
+  Together how = together(loop, outer);
+  if (how == Together::windows && combines_rows()) how = Together::none;
   if (how == Together::thin) return emit_thin(loop, outer);
   if (how == Together::columns) return emit_columns(loop, outer);
   const auto axis = static_cast<std::size_t>(loop.var.axis);
@@ -119,7 +123,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
     Value* rest = emit_several(loop, outer, how, part);
     if (rest == part.end) return;
     const bool some = rest == part.begin && has_some(loop.var.axis);
-    as_copies({.left_over = how == Together::jam || how == Together::shared}, [&] {
+    as_copies({.left_over = how == Together::jam || how == Together::windows || how == Together::shared}, [&] {
       for_range(rest, part.end, 1, "serial", [&](Value* index) {
         axis_index_[axis] = index;
         emit_items(loop);
@@ -172,16 +176,16 @@ Index KernelEmitter::emit_units(const Loop& root) {
   }
   Value* rest = begin;
   Index several = 1;
-  bool pairs = false;
+  bool neighbours = false;
   if (root.var.part == Part::element) {
     const Outer outer = outer_of(root);
     Together how = together(root, outer);
     if (how == Together::pairs && combines_rows()) how = Together::none;           // into lines, one row after the other
     rest = emit_several(root, outer, how, {begin, end});
-    pairs = how == Together::pairs;
-    several = pairs ? 2 : how == Together::tiles ? tile_elements(root, outer, vectors_past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;
+    neighbours = how == Together::pairs || how == Together::windows;
+    several = how == Together::pairs ? 2 : how == Together::windows ? overlapping(root, outer) : how == Together::tiles ? tile_elements(root, outer, vectors_past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;
   }
-  as_copies({.left_over = pairs}, [&] {
+  as_copies({.left_over = neighbours}, [&] {
     for_range(rest, end, 1, "unit", [&](Value* unit) {
       unit_ = unit;
       if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));

@@ -63,7 +63,9 @@ class KernelEmitter : private Accesses {
   bool is_emitted_twice(const Loop& loop) const;
   void emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks);
   bool takes_turns(const Loop& loop) const;
+  void forget_packs(const Loop& loop);
   void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks);
+  void emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks, std::size_t first, std::size_t last);
   Value* index_lanes(const Load& load, Value* index, int step);
   Value* load_step(const Loop& loop, const Load& load, const void* key, Value* index, int step, const Masks& masks);
   std::vector<Value*> emit_lane_load(const Loop& loop, const Load& load, const void* key, Value* index, int steps, const Masks& masks);
@@ -137,6 +139,7 @@ class KernelEmitter : private Accesses {
   void store_neighbours(const Store& store);
   void emit_rows(const Loop& rows, Range range, int copies);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
+  void emit_windows(const Loop& loop, Value* index, const Masks& masks);
   bool is_common(const Load& load, const Loop& loop) const;
   bool loads_beside_store(const Loop& loop) const;
 
@@ -306,6 +309,7 @@ class KernelEmitter : private Accesses {
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
   std::map<std::pair<const void*, int>, Value*> common_;     // by Load and step: what every copy would load again
+  std::vector<std::pair<Window, Value*>> windows_;           // what copies so far have loaded, each one vector
   std::vector<std::size_t> of_rows_;            // values whose packs are in the order of rows
   Value* rows_left_ = nullptr;                  // of such, where they are fewer than a vector has
   std::map<int, std::vector<Value*>> thin_results_;          // by row of a fold: for each vector, until the taker's step is done

@@ -87,8 +87,12 @@ Value* KernelEmitter::load_step(const Loop& loop, const Load& load, const void* 
   if (auto again = repeated_.find({key, step}); again != repeated_.end()) return again->second;
   if (load.guarded) return guarded_load(load, index, step, mask_of(masks, step));
   if (auto common = common_.find({key, step}); common != common_.end()) return common->second;
+  const std::optional<Window> window = copies_.keep_windows && !jam_.empty() ? std::optional(window_of(load, copied_axis_, jam_copy_)) : std::nullopt;
+  const auto kept = std::find_if(windows_.begin(), windows_.end(), [&](const auto& each) { return each.first == window; });
+  if (kept != windows_.end()) return kept->second;
   Value* loaded = lane_load(accesses_.at(key), buffer.dtype, index, step, move_mask(masks, step));
-  if (is_common(load, loop)) common_[{key, step}] = loaded;
+  if (window) windows_.emplace_back(*window, loaded);
+  else if (is_common(load, loop)) common_[{key, step}] = loaded;
   return loaded;
 }
 
@@ -127,14 +131,25 @@ void KernelEmitter::emit_lane_store(const Loop& loop, const Item& item, Value* i
   }
 }
 
-void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
-  const auto pack_of = [&](int value) -> std::vector<Value*>& { return packs_[static_cast<std::size_t>(value)]; };
+// What the body made for elements before is not what it makes now.
+void KernelEmitter::forget_packs(const Loop& loop) {
+  const auto forget = [&](int value) { packs_[static_cast<std::size_t>(value)].clear(); };
   for (const Item& item : loop.body) {
-    if (auto* load = std::get_if<Load>(&item)) pack_of(load->result).clear();
-    if (auto* compute = std::get_if<Compute>(&item)) pack_of(compute->result).clear();
-    if (auto* running = std::get_if<Accumulate>(&item); running && running->result >= 0) pack_of(running->result).clear();
+    if (auto* load = std::get_if<Load>(&item)) forget(load->result);
+    if (auto* compute = std::get_if<Compute>(&item)) forget(compute->result);
+    if (auto* running = std::get_if<Accumulate>(&item); running && running->result >= 0) forget(running->result);
   }
-  for (const Item& item : loop.body) {
+}
+
+void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
+  forget_packs(loop);
+  emit_lane_items(loop, index, steps, masks, 0, loop.body.size());
+}
+
+void KernelEmitter::emit_lane_items(const Loop& loop, Value* index, int steps, const Masks& masks, std::size_t first, std::size_t last) {
+  const auto pack_of = [&](int value) -> std::vector<Value*>& { return packs_[static_cast<std::size_t>(value)]; };
+  for (std::size_t k = first; k < last; ++k) {
+    const Item& item = loop.body[k];
     if (auto* load = std::get_if<Load>(&item)) {
       pack_of(load->result) = emit_lane_load(loop, *load, &item, index, steps, masks);
     } else if (auto* compute = std::get_if<Compute>(&item)) {

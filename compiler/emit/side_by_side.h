@@ -35,6 +35,7 @@ class SideBySide : protected Quotients {
     bool rolled = false;                        // one body for all of them, one after the other
     bool down_columns = false;                  // whoever emits the body adds to the folds
     bool in_registers = false;                  // rows of a block of sums
+    bool keep_windows = false;                  // what one has loaded of overlapping windows is kept for the others
     bool left_over = false;                     // one body, for what copies leave of a loop: single vectors, as code takes longer than they do
     const Loop* taker = nullptr;                // takes what they fold ..
     bool taken_past_caches = false;             // .. and stores it past the caches

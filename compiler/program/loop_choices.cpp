@@ -290,7 +290,8 @@ LoopChoices::Together LoopChoices::together(const Loop& loop, const Outer& outer
   if (is_rows(loop, outer)) return Together::rows;
   if (is_columns(loop, outer)) return Together::columns;
   if (is_pairs(loop, outer)) return Together::pairs;
-  return is_jam(loop, outer) ? Together::jam : sharing(loop, outer) > 1 ? Together::shared : Together::none;
+  if (is_jam(loop, outer)) return Together::jam;
+  return overlapping(loop, outer) > 1 ? Together::windows : sharing(loop, outer) > 1 ? Together::shared : Together::none;
 }
 
 }  // namespace weft

@@ -14,6 +14,22 @@ namespace weft {
 // A maximum or minimum of floats: see extreme.cpp.
 bool is_extreme(const Fold& fold);
 
+// What a load reads of an array for the current element of a loop outside, or one that many further: windows.cpp.
+struct Window {
+  int buffer;
+  std::vector<Subscript> at;
+  friend bool operator==(const Window&, const Window&) = default;
+};
+Window window_of(const Load& load, int outer, std::size_t element);
+
+// Items of a vector loop's body for one of several elements of a loop outside.
+struct Turn {
+  int element;
+  std::size_t first, last;
+};
+// The order in which several elements go together where their windows overlap: by rows of these, for each element its items in order.
+std::vector<Turn> turns_of(const Loop& lanes, int outer, int elements);
+
 class LoopChoices {
  public:
   // `features` of the processor as LLVM names them: "+avx2,+fma". All three outlive the choices.
@@ -30,6 +46,7 @@ class LoopChoices {
     registers,                                  // rows of sums, some rows and vectors at a time in registers
     jam,                                        // elements of one slot of a fold
     shared,                                     // neighbours, for what all of them read
+    windows,                                    // neighbours, whose windows of arrays overlap
     pairs                                       // two rows, each of which waits for its sums
   };
   struct Outer {                                // what decides that
@@ -93,6 +110,7 @@ class LoopChoices {
   int jammed(const Loop& loop, const Outer& outer, double first_level_ways = 8) const;       // elements of one slot
   bool is_pairs(const Loop& rows, const Outer& outer) const;
   int sharing(const Loop& loop, const Outer& outer) const;   // elements whose bodies load the same vectors; 1: each by itself
+  int overlapping(const Loop& loop, const Outer& outer) const;   // windows.cpp: those that load many of the same; 1: each by itself
   int columns_at_once(const Outer& outer) const;   // vectors
   int slots_of_pass(const Outer& outer) const;
   Index strip_of_columns(const Outer& outer) const;
@@ -152,6 +170,7 @@ class LoopChoices {
   bool is_rolled_tile(const Loop& loop, const Outer& outer) const;
   bool is_jam(const Loop& loop, const Outer& outer) const;
   bool is_rows(const Loop& loop, const Outer& outer) const;
+  std::size_t rows_of_memory(const std::vector<Window>& windows, int outer, int lanes) const;
   std::size_t widest_of_columns(const Loop& lanes) const;
   bool is_columns(const Loop& loop, const Outer& outer) const;
   bool fits_register_block(const Loop& rows, const Loop& fold) const;

@@ -160,21 +160,22 @@ TEST_CASE("neighbours share the operands that all of them read, if these are sev
       for (const auto& [h, w] : {std::pair<Index, Index>{20, 40}, {3, 3}, {4, 9}, {5, 13}, {9, 22}})
         same_bits(f, {uniform(dtype, {2, h, w, channels}, 1), uniform(dtype, {3, 3, channels}, 2)});
       same_bits(f, {uniform(dtype, {2, 20, 40, channels}, 1), uniform(dtype, {3, 3, channels}, 2)});
-      if (has_feature(host_features(), "+avx512f") && dtype == f32) CHECK((f.report().find(" elements of k together") != std::string::npos) == (channels % 16 == 0));
+      if (has_feature(host_features(), "+avx512f") && dtype == f32) CHECK(f.report().find(" elements of k together") != std::string::npos);        // of windows that overlap, too
     }
   Graph g;
   const Expr x = g.input("x", f32, {"a", "n", 64});
   std::vector<Expr> rows, inputs = {x};
   Expr result = x;
   for (const char* name : {"p", "q", "r", "s", "t"}) {
-    inputs.push_back(g.input(name, f32, {64}));
-    result = result * inputs.back() + 1.0f;
+    inputs.push_back(g.input(name, f32, {"a", 64}));
+    result = result * expand_dims(inputs.back(), 1) + 1.0f;
   }
   const Function f = compile({result}, inputs, {.threads = 1, .verify = true});
   for (const Index n : {30, 3, 1, 0}) {
-    std::vector<Array> arrays = {uniform(f32, {2, n, 64}, 1)};
-    for (std::uint64_t k = 2; k < 7; ++k) arrays.push_back(uniform(f32, {64}, k));
+    std::vector<Array> arrays = {uniform(f32, {40, n, 64}, 1)};
+    for (std::uint64_t k = 2; k < 7; ++k) arrays.push_back(uniform(f32, {40, 64}, k));
     same_bits(f, arrays);
+    if (n == 30 && has_feature(host_features(), "+avx512f")) CHECK(f.report().find(" elements of j together") != std::string::npos);
     const Array expected = f(arrays)[0];
     f.run(arrays, {arrays[0]});                  // the result lies upon an operand
     CHECK(difference(arrays[0], expected) == "");

@@ -1,0 +1,131 @@
+// Choices about rows of results whose windows of arrays overlap: several are made at once, and what one has loaded the others need not.
+//
+// The rows follow each other: while the first adds what it reads of the third row of its window, the second adds what it reads of its second one. That
+// is the same, so little is kept at any time.
+#include <algorithm>
+
+#include "loop_choices.h"
+#include "schedule/cost_model.h"
+
+namespace weft {
+
+Window window_of(const Load& load, int outer, std::size_t element) {
+  Window window{load.buffer, load.at};
+  for (Subscript& s : window.at)
+    if (s.axis == outer) s.start = s.start + Extent(static_cast<Index>(element) * s.step);
+  return window;
+}
+
+namespace {
+
+// The row of its window that a load reads, and how many rows on that is for the next element.
+std::optional<std::pair<Index, Index>> row_of(const Item& item, int outer) {
+  const auto* load = std::get_if<Load>(&item);
+  if (!load) return {};
+  const auto found = std::find_if(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis == outer && s.step > 0 && s.start.is_number(); });
+  return found == load->at.end() ? std::nullopt : std::optional(std::pair(found->start.constant(), found->step));
+}
+
+// What is kept of loads, in the order in which they come, until they are needed for the last time.
+struct Kept {
+  std::vector<Window> all;
+  std::size_t at_once = 0;
+};
+Kept kept_of(const Loop& lanes, int outer, int elements) {
+  struct Vector {
+    Window window;
+    std::size_t first, last;
+  };
+  std::vector<Vector> vectors;
+  std::size_t now = 0;
+  for (const Turn& turn : turns_of(lanes, outer, elements))
+    for (std::size_t k = turn.first; k < turn.last; ++k, ++now) {
+      const auto* load = std::get_if<Load>(&lanes.body[k]);
+      if (!load) continue;
+      Window window = window_of(*load, outer, static_cast<std::size_t>(turn.element));
+      const auto found = std::find_if(vectors.begin(), vectors.end(), [&](const Vector& each) { return each.window == window; });
+      if (found == vectors.end()) vectors.push_back({std::move(window), now, now});
+      else found->last = now;
+    }
+  Kept kept;
+  for (const Vector& each : vectors)
+    kept.at_once = std::max(kept.at_once, static_cast<std::size_t>(std::count_if(vectors.begin(), vectors.end(), [&](const Vector& other) { return other.first <= each.first && other.last > each.first; })));
+  for (Vector& each : vectors) kept.all.push_back(std::move(each.window));
+  return kept;
+}
+
+}  // namespace
+
+std::vector<Turn> turns_of(const Loop& lanes, int outer, int elements) {
+  struct Group {
+    Index row;
+    std::size_t first;
+  };
+  std::vector<Group> groups;
+  Index apart = 1;
+  for (std::size_t k = 0; k < lanes.body.size(); ++k) {
+    const auto row = row_of(lanes.body[k], outer);
+    if (row) apart = row->second;
+    if (groups.empty() || (row && row->first > groups.back().row)) groups.push_back({row ? row->first : 0, groups.empty() ? 0 : k});
+  }
+  std::vector<std::pair<Index, Turn>> turns;          // by the row that they read
+  for (int element = 0; element < elements; ++element)
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      turns.push_back({groups[g].row + element * apart, {element, groups[g].first, g + 1 < groups.size() ? groups[g + 1].first : lanes.body.size()}});
+  std::stable_sort(turns.begin(), turns.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Turn> in_order;
+  for (const auto& [row, turn] : turns) in_order.push_back(turn);
+  return in_order;
+}
+
+// How many rows of memory windows go through: neighbours close to each other are one.
+std::size_t LoopChoices::rows_of_memory(const std::vector<Window>& windows, int outer, int lanes) const {
+  constexpr Index near = 512;            // bytes
+  std::vector<Window> rows;
+  for (Window window : windows) {
+    const bool is_near = bytes_apart(window.buffer, window.at, outer) < near;
+    std::erase_if(window.at, [&](const Subscript& s) { return s.axis == lanes || (s.axis == outer && is_near); });
+    if (std::find(rows.begin(), rows.end(), window) == rows.end()) rows.push_back(std::move(window));
+  }
+  return rows.size();
+}
+
+// Rows of results whose bodies mostly move. 3 x 3 sums of rows of 500 floats .135 -> .09 ns an element, 5 x 5 weights .39 -> .2 (Zen 5).
+int LoopChoices::overlapping(const Loop& loop, const Outer& outer) const {
+  constexpr int most = 4, others = 4, most_code = 200;          // elements; registers beside; instructions of all copies
+  constexpr std::size_t most_rows = 16;          // of arrays, read and written: two arrays of 5 points each and two results, 20 rows, take 1.15 of the time one by one
+  const bool runs = loop.mark == Mark::serial || (loop.mark == Mark::units && loop.var.part == Part::element && program_.block == 0);
+  if (!runs || !loop.folds.empty() || outer.loops.size() != 1 || !outer.pure || !outer.stores || outer.folds_lanes || outer.folds_outer || outer.folds_others || outer.across > 0) return 1;
+  const Loop& lanes = *outer.loops[0];
+  if (!lanes.parts.empty() || lanes.weight > interleaved_body || vectors_in_register(lanes) > 1) return 1;
+  std::vector<const Load*> loads;
+  for (const Item& item : lanes.body) {
+    const auto* load = std::get_if<Load>(&item);
+    const auto* store = std::get_if<Store>(&item);
+    const auto* compute = std::get_if<Compute>(&item);
+    if (compute && op_cost(compute->op) >= long_function) return 1;
+    if (load && (load->guarded || !is_linear(load->at) || !lies_along(load->buffer, load->at, lanes.var.axis))) return 1;
+    if (store && !lies_along(store->buffer, store->at, lanes.var.axis)) return 1;
+    if (load) loads.push_back(load);
+  }
+  const auto stores = static_cast<std::size_t>(std::count_if(lanes.body.begin(), lanes.body.end(), [](const Item& item) { return std::holds_alternative<Store>(item); }));
+  const auto is_stored = [&](const Item& item) {
+    const auto* store = std::get_if<Store>(&item);
+    return store && std::any_of(loads.begin(), loads.end(), [&](const Load* load) { return load->buffer == store->buffer; });
+  };
+  const auto follows = [&](const auto& at) { return std::any_of(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis; }); };
+  const auto following = static_cast<std::size_t>(std::count_if(loads.begin(), loads.end(), [&](const Load* load) { return follows(load->at); }));
+  if (following == 0 || 4 * static_cast<int>(loads.size()) < lanes.weight || std::any_of(lanes.body.begin(), lanes.body.end(), is_stored)) return 1;
+  const Index hint = program_.axis(loop.var.axis).hint;
+  for (int elements = most; elements > 1; elements /= 2) {
+    if (elements * lanes.weight > most_code || hint < 2 * elements) continue;
+    const Kept kept = kept_of(lanes, loop.var.axis, elements);
+    const int in_registers = (static_cast<int>(kept.at_once) + 2 * elements) * registers_of(widest_of(lanes)) + others;
+    const auto loaded = static_cast<std::size_t>(std::count_if(kept.all.begin(), kept.all.end(), [&](const Window& each) { return follows(each.at); }));
+    const bool few_rows = rows_of_memory(kept.all, loop.var.axis, lanes.var.axis) + stores * static_cast<std::size_t>(elements) <= most_rows;
+    if (in_registers <= registers() && few_rows && 4 * loaded <= 3 * following * static_cast<std::size_t>(elements)) return elements;
+  }
+  return 1;
+}
+
+}  // namespace weft
