@@ -100,18 +100,37 @@ bool KernelEmitter::loads_beside_store(const Loop& loop) const {
   return stores == 1 && loads > 0;
 }
 
-// What several rows of results read of the same rows of windows: see program/windows.cpp.
-void KernelEmitter::emit_windows(const Loop& loop, Value* index, const Masks& masks) {
-  forget_packs(loop);
-  std::vector<std::vector<std::vector<Value*>>> packs(jam_.size(), packs_);
+// As the copies whose turn it is, one after the other: see program/windows.cpp. What they have loaded is kept until all are done.
+void KernelEmitter::each_turn(const Loop& loop, const std::function<void(const Turn&)>& emit) {
+  windows_.clear();
   for (const Turn& turn : turns_of(loop, copied_axis_, static_cast<int>(jam_.size()))) {
     jam_copy_ = static_cast<std::size_t>(turn.element);
     exchange(jam_[jam_copy_]);
+    emit(turn);
+    exchange(jam_[jam_copy_]);
+  }
+  windows_.clear();
+}
+
+void KernelEmitter::emit_windows(const Loop& loop, Value* index, const Masks& masks) {
+  forget_packs(loop);
+  std::vector<std::vector<std::vector<Value*>>> packs(jam_.size(), packs_);
+  each_turn(loop, [&](const Turn& turn) {
     std::swap(packs_, packs[jam_copy_]);
     emit_lane_items(loop, index, 1, masks, turn.first, turn.last);
     std::swap(packs_, packs[jam_copy_]);
-    exchange(jam_[jam_copy_]);
-  }
+  });
+}
+
+// What a copy so far has loaded of the same elements; or null.
+Value* KernelEmitter::kept_window(const Load& load) const {
+  if (!copies_.keep_windows || jam_.empty()) return nullptr;
+  const Window window = window_of(load, copied_axis_, jam_copy_);
+  const auto kept = std::find_if(windows_.begin(), windows_.end(), [&](const auto& each) { return each.first == window; });
+  return kept == windows_.end() ? nullptr : kept->second;
+}
+void KernelEmitter::keep_window(const Load& load, Value* loaded) {
+  if (copies_.keep_windows && !jam_.empty()) windows_.emplace_back(window_of(load, copied_axis_, jam_copy_), loaded);
 }
 
 void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks) {
@@ -126,7 +145,6 @@ void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps,
   store_tiles(loop, index);
   tiles_.clear();
   common_.clear();
-  windows_.clear();
   carried_rows_.clear();
   if (copies_.taker) emit_taker(*copies_.taker, index, steps, masks);
 }

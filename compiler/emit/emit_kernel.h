@@ -97,6 +97,8 @@ class KernelEmitter : private Accesses {
   bool masks_registers(const Loop& loop, int steps) const;
   void emit_narrow_range(const Loop& loop, Range range, int steps);
   std::map<int, Value*> emit_wide_items(const Loop& loop, Value* index, int first, int lanes, Value* mask = nullptr);
+  void emit_wide_items(const Loop& loop, Value* index, int first, int lanes, Value* mask, const Turn& turn, std::map<int, Value*>& made);
+  void emit_windows_wide(const Loop& loop, Value* index, int first, int lanes, Value* mask);
 
   // emit_search.cpp
   bool searches(const Loop& loop) const;
@@ -139,7 +141,10 @@ class KernelEmitter : private Accesses {
   void store_neighbours(const Store& store);
   void emit_rows(const Loop& rows, Range range, int copies);
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
+  void each_turn(const Loop& loop, const std::function<void(const Turn&)>& emit);
   void emit_windows(const Loop& loop, Value* index, const Masks& masks);
+  Value* kept_window(const Load& load) const;
+  void keep_window(const Load& load, Value* loaded);
   bool is_common(const Load& load, const Loop& loop) const;
   bool loads_beside_store(const Loop& loop) const;
 

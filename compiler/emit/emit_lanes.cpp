@@ -25,8 +25,8 @@ bool KernelEmitter::takes_turns(const Loop& loop) const {
 }
 
 void KernelEmitter::emit_lane_body(const Loop& loop, Value* index, int steps, const Masks& masks) {
+  if (const int together = masks.empty() && (jam_.empty() || copies_.keep_windows) ? steps_in_register(loop, steps) : 1; together > 1) return emit_narrow_items(loop, index, steps, together);
   if (!jam_.empty()) return emit_jammed_items(loop, index, steps, masks);
-  if (const int together = masks.empty() ? steps_in_register(loop, steps) : 1; together > 1) return emit_narrow_items(loop, index, steps, together);
   if (masks.empty() && steps > 1 && takes_turns(loop)) {
     for (int step = 0; step < steps; ++step) emit_lane_items(loop, b_.CreateAdd(index, number(step * lane_count)), 1, {});
     return;
@@ -87,12 +87,10 @@ Value* KernelEmitter::load_step(const Loop& loop, const Load& load, const void* 
   if (auto again = repeated_.find({key, step}); again != repeated_.end()) return again->second;
   if (load.guarded) return guarded_load(load, index, step, mask_of(masks, step));
   if (auto common = common_.find({key, step}); common != common_.end()) return common->second;
-  const std::optional<Window> window = copies_.keep_windows && !jam_.empty() ? std::optional(window_of(load, copied_axis_, jam_copy_)) : std::nullopt;
-  const auto kept = std::find_if(windows_.begin(), windows_.end(), [&](const auto& each) { return each.first == window; });
-  if (kept != windows_.end()) return kept->second;
+  if (Value* kept = kept_window(load); kept) return kept;
   Value* loaded = lane_load(accesses_.at(key), buffer.dtype, index, step, move_mask(masks, step));
-  if (window) windows_.emplace_back(*window, loaded);
-  else if (is_common(load, loop)) common_[{key, step}] = loaded;
+  keep_window(load, loaded);
+  if (is_common(load, loop)) common_[{key, step}] = loaded;
   return loaded;
 }
 

@@ -9,7 +9,8 @@ using llvm::Value;
 // Whether all that a loop moves lies along it, one element after the other.
 bool KernelEmitter::moves_plainly() const {
   if (copies_.tiled_by >= 0 || !carried_rows_.empty() || !thin_results_.empty() || !repeated_.empty()) return false;
-  return std::all_of(accesses_.begin(), accesses_.end(), [](const auto& access) { return !access.second.cells && !access.second.stream && access.second.lane == StrideClass::unit; });
+  const auto& accesses = jam_.empty() ? accesses_ : jam_.front().accesses;
+  return std::all_of(accesses.begin(), accesses.end(), [](const auto& access) { return !access.second.cells && !access.second.stream && access.second.lane == StrideClass::unit; });
 }
 
 // How many of the steps are one vector; 1: they are not.
@@ -25,7 +26,7 @@ void KernelEmitter::emit_narrow_items(const Loop& loop, Value* index, int steps,
 
 // Whether what is left of whole registers is one with a mask of bytes.
 bool KernelEmitter::masks_registers(const Loop& loop, int steps) const {
-  return jam_.empty() && steps_in_register(loop, steps) > 1 && !masks_by_branches(DType::u8);
+  return (jam_.empty() || copies_.keep_windows) && steps_in_register(loop, steps) > 1 && !masks_by_branches(DType::u8);
 }
 
 // 3 x 3 minima of 1022 rows of as many bytes: 62 us where the rest went through memory of its own (emit_shared_body.cpp), 36 (Zen 5). A mask that is known
@@ -50,12 +51,25 @@ void KernelEmitter::emit_narrow_range(const Loop& loop, Range range, int steps) 
 // The body for as many elements as a vector is to have, so many after `index`, or those of a mask. Returns what it makes, by value.
 std::map<int, Value*> KernelEmitter::emit_wide_items(const Loop& loop, Value* index, int first, int lanes, Value* mask) {
   std::map<int, Value*> made;
+  if (jam_.empty()) emit_wide_items(loop, index, first, lanes, mask, {0, 0, loop.body.size()}, made);
+  else emit_windows_wide(loop, index, first, lanes, mask);
+  return made;
+}
+
+// As all copies: see emit_windows.
+void KernelEmitter::emit_windows_wide(const Loop& loop, Value* index, int first, int lanes, Value* mask) {
+  std::vector<std::map<int, Value*>> made(jam_.size());
+  each_turn(loop, [&](const Turn& turn) { emit_wide_items(loop, index, first, lanes, mask, turn, made[jam_copy_]); });
+}
+
+void KernelEmitter::emit_wide_items(const Loop& loop, Value* index, int first, int lanes, Value* mask, const Turn& turn, std::map<int, Value*>& made) {
   const auto operand = [&](const Arg& arg) -> Value* {
     if (arg.constant) return constant_value(context_, *arg.constant, lanes);
     if (auto found = made.find(arg.value); found != made.end()) return found->second;
     return llvm::IRBuilder<>(before_lanes_).CreateVectorSplat(static_cast<unsigned>(lanes), scalar(arg));
   };
-  for (const Item& item : loop.body) {
+  for (std::size_t k = turn.first; k < turn.last; ++k) {
+    const Item& item = loop.body[k];
     if (auto* compute = std::get_if<Compute>(&item)) {
       std::vector<DType> dtypes;
       std::vector<Value*> operands;
@@ -65,6 +79,11 @@ std::map<int, Value*> KernelEmitter::emit_wide_items(const Loop& loop, Value* in
     }
     auto* load = std::get_if<Load>(&item);
     const auto* store = std::get_if<Store>(&item);
+    if (load)
+      if (Value* kept = kept_window(*load); kept) {
+        made[load->result] = kept;
+        continue;
+      }
     const DType dtype = program_.buffer(load ? load->buffer : store->buffer).dtype;
     const LaneAccess& access = accesses_.at(&item);
     const llvm::Align align(size_of(dtype));
@@ -72,12 +91,11 @@ std::map<int, Value*> KernelEmitter::emit_wide_items(const Loop& loop, Value* in
     Value* at = bytes_after(lane_address(access, dtype, index, step), first % lane_count * item_bytes(dtype));
     if (load) fetch_beside(access, dtype, at, step);
     llvm::Type* type = memory_type(context_, dtype, lanes);
-    if (load) made[load->result] = from_memory(mask ? b_.CreateMaskedLoad(type, at, align, mask, llvm::Constant::getNullValue(type)) : static_cast<Value*>(b_.CreateAlignedLoad(type, at, align)), dtype);
+    if (load) keep_window(*load, made[load->result] = from_memory(mask ? b_.CreateMaskedLoad(type, at, align, mask, llvm::Constant::getNullValue(type)) : static_cast<Value*>(b_.CreateAlignedLoad(type, at, align)), dtype));
     else if (Value* value = to_memory(operand(store->value), dtype); !mask) b_.CreateAlignedStore(value, at, align);
     else if (auto* known = llvm::dyn_cast<llvm::Constant>(mask); known && lanes_of(*known).size() == 1) b_.CreateAlignedStore(b_.CreateExtractElement(value, std::uint64_t{0}), at, align);
     else b_.CreateMaskedStore(value, at, align, mask);
   }
-  return made;
 }
 
 }  // namespace weft

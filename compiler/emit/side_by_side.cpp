@@ -12,7 +12,8 @@ int SideBySide::steps_of(const Loop& loop) const {
     auto* store = std::get_if<Store>(&item);
     return store && program_.buffer(store->buffer).place == Place::partial;
   });
-  if (copies_.tiled_by >= 0 || copies_.keep_windows || copies_.left_over || is_seldom) return 1;
+  if (copies_.tiled_by >= 0 || is_seldom) return 1;
+  if ((copies_.keep_windows && !jam_.empty()) || copies_.left_over) return vectors_in_register(loop);
   const bool along_block = !jam_.empty() && program_.block > 0 && program_.is_tiled(copied_axis_);
   return along_block ? std::min(interleave(loop), of_block) : interleave(loop);
 }

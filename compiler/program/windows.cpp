@@ -97,7 +97,7 @@ int LoopChoices::overlapping(const Loop& loop, const Outer& outer) const {
   const bool runs = loop.mark == Mark::serial || (loop.mark == Mark::units && loop.var.part == Part::element && program_.block == 0);
   if (!runs || !loop.folds.empty() || outer.loops.size() != 1 || !outer.pure || !outer.stores || outer.folds_lanes || outer.folds_outer || outer.folds_others || outer.across > 0) return 1;
   const Loop& lanes = *outer.loops[0];
-  if (!lanes.parts.empty() || lanes.weight > interleaved_body || vectors_in_register(lanes) > 1) return 1;
+  if (!lanes.parts.empty() || lanes.weight > interleaved_body) return 1;
   std::vector<const Load*> loads;
   for (const Item& item : lanes.body) {
     const auto* load = std::get_if<Load>(&item);

@@ -47,6 +47,25 @@ TEST_CASE("rows together, and what is left of them and of their columns") {
     }
 }
 
+TEST_CASE("windows of bytes fill registers, and so does what is left of columns and of rows") {
+  for (const DType dtype : {DType::u8, i8}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"h", "w"});
+    Expr least, sum;
+    for (Index k = 0; k < 9; ++k) {
+      const Expr each = at(x, k / 3, k % 3), wide = cast(each, i16);
+      least = k == 0 ? each : minimum(least, each);
+      sum = k == 0 ? wide : sum + wide;
+    }
+    for (const Expr& result : {least, cast(sum >> 3, dtype)}) {
+      const Function f = compile({result}, {x}, checked(2));
+      for (const auto& [h, w] : {std::pair<Index, Index>{30, 200}, {9, 66}, {8, 65}, {7, 67}, {5, 130}, {6, 34}, {3, 3}, {13, 20}, {12, 1030}}) same_bits(f, {pixels(dtype, {h, w})});
+      f({pixels(dtype, {30, 200})});
+      if (has_many_registers()) CHECK(rows_together(f) == 4);
+    }
+  }
+}
+
 TEST_CASE("windows along an axis inside, by steps, of several arrays and beside operands of all rows") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "h", "w"}), y = g.input("y", f32, {"n", "h", "w"}), gain = g.input("gain", f32, {"w"});
