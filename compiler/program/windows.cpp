@@ -93,6 +93,7 @@ std::size_t LoopChoices::rows_of_memory(const std::vector<Window>& windows, int 
 // Rows of results whose bodies mostly move. 3 x 3 sums of rows of 500 floats .135 -> .09 ns an element, 5 x 5 weights .39 -> .2 (Zen 5).
 int LoopChoices::overlapping(const Loop& loop, const Outer& outer) const {
   constexpr int most = 4, others = 4, most_code = 200;          // elements; registers beside; instructions of all copies
+  constexpr std::size_t least_loads = 5;         // of fewer the second level is what a loop waits for: three rows of 514 floats take .95 of the time one by one
   constexpr std::size_t most_rows = 16;          // of arrays, read and written: two arrays of 5 points each and two results, 20 rows, take 1.15 of the time one by one
   const bool runs = loop.mark == Mark::serial || (loop.mark == Mark::units && loop.var.part == Part::element && program_.block == 0);
   if (!runs || !loop.folds.empty() || outer.loops.size() != 1 || !outer.pure || !outer.stores || outer.folds_lanes || outer.folds_outer || outer.folds_others || outer.across > 0) return 1;
@@ -115,7 +116,7 @@ int LoopChoices::overlapping(const Loop& loop, const Outer& outer) const {
   };
   const auto follows = [&](const auto& at) { return std::any_of(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis; }); };
   const auto following = static_cast<std::size_t>(std::count_if(loads.begin(), loads.end(), [&](const Load* load) { return follows(load->at); }));
-  if (following == 0 || 4 * static_cast<int>(loads.size()) < lanes.weight || std::any_of(lanes.body.begin(), lanes.body.end(), is_stored)) return 1;
+  if (following < least_loads || 4 * static_cast<int>(loads.size()) < lanes.weight || std::any_of(lanes.body.begin(), lanes.body.end(), is_stored)) return 1;
   const Index hint = program_.axis(loop.var.axis).hint;
   for (int elements = most; elements > 1; elements /= 2) {
     if (elements * lanes.weight > most_code || hint < 2 * elements) continue;
