@@ -98,6 +98,14 @@ class KernelEmitter : private Accesses {
   void emit_narrow_range(const Loop& loop, Range range, int steps);
   std::map<int, Value*> emit_wide_items(const Loop& loop, Value* index, int first, int lanes, Value* mask = nullptr);
   void emit_wide_items(const Loop& loop, Value* index, int first, int lanes, Value* mask, const Turn& turn, std::map<int, Value*>& made);
+  struct WideFold {
+    int fold;
+    std::vector<llvm::AllocaInst*> cells;       // accumulators that fill registers
+  };
+  bool folds_wide(const Loop& loop) const;
+  void emit_wide_folds(const Loop& loop, Range range);
+  void end_wide_fold(const WideFold& wide, int lanes);
+  Value* first_elements(int lanes, Value* left);
   void emit_windows_wide(const Loop& loop, Value* index, int first, int lanes, Value* mask);
 
   // emit_search.cpp

@@ -236,6 +236,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   note_code(loop, steps, bytes.has_value());
   if (bytes && makes_tables_of_loop(loop, *bytes)) return emit_tables_and_rest(loop, *bytes, range);
   if (bytes) range.begin = emit_table_lookups(loop, *bytes, range);
+  if (folds_wide(loop)) return emit_wide_folds(loop, range);
   Value* rest = range.begin;
   const bool exact = !bytes && (!runs_in_leaves(loop) || fold_leaf % stride == 0) && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
   if (!bytes && !exact && masks_registers(loop, steps)) return emit_narrow_range(loop, range, steps);

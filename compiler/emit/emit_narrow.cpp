@@ -1,4 +1,8 @@
 // Loops over elements of one or two bytes: several vector steps are one vector, which fills a register.
+#include <algorithm>
+
+#include <llvm/Analysis/VectorUtils.h>
+
 #include "emit_kernel.h"
 #include "emit_op.h"
 
@@ -15,7 +19,7 @@ bool KernelEmitter::moves_plainly() const {
 
 // How many of the steps are one vector; 1: they are not.
 int KernelEmitter::steps_in_register(const Loop& loop, int steps) const {
-  if (!moves_plainly()) return 1;
+  if (!moves_plainly() || !loop.folds.empty()) return 1;
   const int together = vectors_in_register(loop);
   return steps % together == 0 ? together : 1;
 }
@@ -35,17 +39,85 @@ void KernelEmitter::emit_narrow_range(const Loop& loop, Range range, int steps) 
   const int lanes = steps_in_register(loop, steps) * lane_count;
   Value* rest = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(Index{steps} * lane_count)));
   emit_whole_steps(loop, {range.begin, rest}, steps, false);
-  std::vector<llvm::Constant*> numbers;
-  for (int lane = 0; lane < lanes; ++lane) numbers.push_back(b_.getInt8(static_cast<std::uint8_t>(lane)));
-  const auto step = [&](Value* index, Value* left) {
-    Value* count = b_.CreateTrunc(left, b_.getInt8Ty());
-    emit_wide_items(loop, index, 0, lanes, b_.CreateICmpULT(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(static_cast<unsigned>(lanes), count)));
-  };
+  const auto step = [&](Value* index, Value* left) { emit_wide_items(loop, index, 0, lanes, first_elements(lanes, left)); };
   Value* left = b_.CreateSub(range.end, rest);
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(left);
   if (known && known->isZero()) return;
   if (known && known->getSExtValue() <= lanes) return step(rest, left);
   for_range(rest, range.end, lanes, "rest", [&](Value* index) { step(index, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(range.end, index), number(lanes))); });
+}
+
+bool KernelEmitter::folds_wide(const Loop& loop) const { return !loop.folds.empty() && jam_.empty() && moves_plainly() && vectors_in_register(loop) > 1; }
+
+// Accumulators that fill registers, several of them, and in the end their sixteenths go to the loop's own. The largest of 16384 bytes 161 -> 35 ns, of 1 Mi
+// 10.8 -> 7.5 us (Zen 5).
+void KernelEmitter::emit_wide_folds(const Loop& loop, Range range) {
+  const int lanes = vectors_in_register(loop) * lane_count;
+  const auto side_by_side = static_cast<int>(std::clamp<Index>(program_.axis(loop.var.axis).hint / lanes, 1, 4));
+  std::vector<WideFold> folds;
+  for (const Item& item : loop.body) {
+    auto* accumulate = std::get_if<Accumulate>(&item);
+    if (!accumulate || std::any_of(folds.begin(), folds.end(), [&](const WideFold& each) { return each.fold == accumulate->fold; })) continue;
+    const Fold& fold = program_.fold(accumulate->fold);
+    folds.push_back({accumulate->fold, {}});
+    for (int k = 0; k < side_by_side; ++k) {
+      folds.back().cells.push_back(stack_cell(register_type(context_, fold.dtype, lanes), "wide"));
+      b_.CreateStore(constant_value(context_, unit(fold.accumulator, fold.dtype), lanes), folds.back().cells.back());
+    }
+  }
+  const auto add = [&](const std::map<int, Value*>& made, int place, Value* mask) {
+    for (const Item& item : loop.body) {
+      auto* accumulate = std::get_if<Accumulate>(&item);
+      if (!accumulate) continue;
+      const Fold& fold = program_.fold(accumulate->fold);
+      auto* cell = std::find_if(folds.begin(), folds.end(), [&](const WideFold& each) { return each.fold == accumulate->fold; })->cells[static_cast<std::size_t>(place)];
+      Value* before = b_.CreateLoad(cell->getAllocatedType(), cell);
+      Value* value = accumulate->value.constant ? constant_value(context_, *accumulate->value.constant, lanes) : made.at(accumulate->value.value);
+      Value* after = emit_combine(b_, fold.accumulator, fold.dtype, before, value);
+      b_.CreateStore(mask ? b_.CreateSelect(mask, after, before) : after, cell);
+    }
+  };
+  const auto whole = [&](Value* begin, int steps) {
+    const Index stride = Index{steps} * lanes;
+    Value* end = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, begin), number(stride)));
+    for_range(begin, end, stride, "wide", [&](Value* index) {
+      for (int step = 0; step < steps; ++step) add(emit_wide_items(loop, index, step * lanes, lanes), step, nullptr);
+    });
+    return end;
+  };
+  Value* rest = whole(range.begin, side_by_side);
+  if (side_by_side > 1) rest = whole(rest, 1);
+  if (masks_by_branches(DType::u8)) {
+    emit_rest(loop, {emit_single_vectors(loop, {rest, range.end}), range.end}, 1, false);
+  } else {
+    if_then(b_.CreateICmpSLT(rest, range.end), "part", [&] {
+      Value* mask = first_elements(lanes, b_.CreateSub(range.end, rest));
+      add(emit_wide_items(loop, rest, 0, lanes, mask), 0, mask);
+    });
+  }
+  for (const WideFold& each : folds) end_wide_fold(each, lanes);
+}
+
+// Its sixteenths, one with the other, and with what the loop's own accumulator has.
+void KernelEmitter::end_wide_fold(const WideFold& wide, int lanes) {
+  const Fold& fold = program_.fold(wide.fold);
+  auto* cell = folds_[static_cast<std::size_t>(wide.fold)].registers[0];
+  const auto combine = [&](Value* a, Value* b) { return emit_combine(b_, fold.accumulator, fold.dtype, a, b); };
+  Value* all = b_.CreateLoad(wide.cells[0]->getAllocatedType(), wide.cells[0]);
+  for (std::size_t k = 1; k < wide.cells.size(); ++k) all = combine(all, b_.CreateLoad(all->getType(), wide.cells[k]));
+  for (int width = lanes / 2; width >= lane_count; width /= 2) {
+    const auto half = [&](int first) { return b_.CreateShuffleVector(all, llvm::createSequentialMask(static_cast<unsigned>(first), static_cast<unsigned>(width), 0)); };
+    Value *low = half(0), *high = half(width);
+    all = combine(low, high);
+  }
+  b_.CreateStore(combine(b_.CreateLoad(all->getType(), cell), all), cell);
+}
+
+// Which lanes of so many have an element, if so many are left.
+Value* KernelEmitter::first_elements(int lanes, Value* left) {
+  std::vector<llvm::Constant*> numbers;
+  for (int lane = 0; lane < lanes; ++lane) numbers.push_back(b_.getInt8(static_cast<std::uint8_t>(lane)));
+  return b_.CreateICmpULT(llvm::ConstantVector::get(numbers), b_.CreateVectorSplat(static_cast<unsigned>(lanes), b_.CreateTrunc(left, b_.getInt8Ty())));
 }
 
 // The body for as many elements as a vector is to have, so many after `index`, or those of a mask. Returns what it makes, by value.
@@ -79,6 +151,7 @@ void KernelEmitter::emit_wide_items(const Loop& loop, Value* index, int first, i
     }
     auto* load = std::get_if<Load>(&item);
     const auto* store = std::get_if<Store>(&item);
+    if (!load && !store) continue;                // folds: see emit_wide_folds
     if (load)
       if (Value* kept = kept_window(*load); kept) {
         made[load->result] = kept;

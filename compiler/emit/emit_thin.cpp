@@ -77,7 +77,8 @@ void KernelEmitter::emit_along_rows(const Loop& lanes, Value* index, const Masks
 
 // Of folds over the loop, each element is a slot of its own; arrays that lie across are read and written in whole vectors.
 void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer, const Loop* taker) {
-  as_copies({.thin = true}, [&] {
+  const auto elements = static_cast<int>(program_.axis(serial.var.axis).extent.constant());
+  as_copies({.thin = elements}, [&] {
     open_folds(serial, false);
     start_folds(serial, false);
     if (taker) {
@@ -88,7 +89,7 @@ void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer, const Loop
       note_code(*taker, outer.across > 0 ? 1 : steps_of(*outer.loops[0]), false);
     }
     if (outer.across > 0) copies_.tiled_by = serial.var.axis, copies_.along_rows = runs_along_rows(serial, outer);
-    emit_together(serial, number(0), static_cast<int>(program_.axis(serial.var.axis).extent.constant()), 1);
+    emit_together(serial, number(0), elements, 1);
   });
 }
 

@@ -14,6 +14,7 @@ int SideBySide::steps_of(const Loop& loop) const {
   });
   if (copies_.tiled_by >= 0 || is_seldom) return 1;
   if ((copies_.keep_windows && !jam_.empty()) || copies_.left_over) return vectors_in_register(loop);
+  if (copies_.thin > 0) return std::min(interleave(loop), vectors_of_slots(loop, copies_.thin));
   const bool along_block = !jam_.empty() && program_.block > 0 && program_.is_tiled(copied_axis_);
   return along_block ? std::min(interleave(loop), of_block) : interleave(loop);
 }

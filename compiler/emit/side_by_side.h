@@ -29,7 +29,7 @@ class SideBySide : protected Quotients {
   };
   struct Copies {                               // what they are, and what becomes of what they make
     int tiled_by = -1;                          // neighbours along this axis of the outer loop; operands that lie across are transposed
-    bool thin = false;                          // all elements of a fold
+    int thin = 0;                               // all elements of a fold, so many
     bool along_rows = false;                    // of those, as steps of one body: a vector of sixteen whole rows each, not an element (emit_thin.cpp)
     int swept = 0;                              // tiles in blocks of so many vectors: the next ones are many tiles later
     bool rolled = false;                        // one body for all of them, one after the other

@@ -54,6 +54,13 @@ int LoopChoices::columns_at_once(const Outer& outer) const {
   return std::min({lanes.weight <= only_summed ? 8 : 4, vectors_of_unit(lanes), std::max(1, static_cast<int>(std::bit_floor(static_cast<std::size_t>(vectors)))), registers() / 2 / (slots_of_pass(outer) * registers_each)});
 }
 
+// Slots leave room for a few of them: more vectors side by side would go to the stack and back.
+int LoopChoices::vectors_of_slots(const Loop& lanes, int elements) const {
+  constexpr int little_beside = 8;
+  const int slots = std::min(elements, static_cast<int>(fold_slots)) * std::max(1, sums_of(lanes));
+  return std::max(lanes.weight <= little_beside ? 2 : 1, registers() / (slots * registers_of(widest_of(lanes))));
+}
+
 Index LoopChoices::strip_of_columns(const Outer& outer) const {
   const Loop& lanes = *outer.loops[0];
   return columns_of_strip(widest_of_columns(lanes) * static_cast<std::size_t>(sums_of(lanes)));

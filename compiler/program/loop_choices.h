@@ -95,8 +95,8 @@ class LoopChoices {
 
   bool is_one_masked_step(const Loop& loop, int vectors) const;
   int interleave(const Loop& loop) const;       // vectors side by side
-  // How many vectors, of sixteen elements each, one register has: 2 or 4 where all values of an elementwise loop are integers of one or two bytes,
-  // or conditions, and lie along it.
+  // How many vectors, of sixteen elements each, one register has: 2 or 4 where all values of a loop are integers of one or two bytes, or conditions, and lie
+  // along it, and it stores results or folds in no order.
   int vectors_in_register(const Loop& loop) const;
   int vectors_of_unit(const Loop& loop) const;
   int tile_elements(const Loop& loop, const Outer& outer, int past_caches) const;          // of the outer loop
@@ -112,6 +112,7 @@ class LoopChoices {
   int sharing(const Loop& loop, const Outer& outer) const;   // elements whose bodies load the same vectors; 1: each by itself
   int overlapping(const Loop& loop, const Outer& outer) const;   // windows.cpp: those that load many of the same; 1: each by itself
   int columns_at_once(const Outer& outer) const;   // vectors
+  int vectors_of_slots(const Loop& lanes, int elements) const;   // side by side, of folds over so many elements, each in a slot of its own
   int slots_of_pass(const Outer& outer) const;
   Index strip_of_columns(const Outer& outer) const;
   // along_rows.cpp: loops over the few elements of rows

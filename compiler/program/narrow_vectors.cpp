@@ -12,7 +12,9 @@ bool is_narrow(DType dtype) { return !is_floating(dtype) && size_of(dtype) <= 2;
 
 }  // namespace
 
+// Results in rows, or folds along the loop in which any number of elements may go together; both have other ends.
 int LoopChoices::vectors_in_register(const Loop& loop) const {
+  bool stores = false, folds = false;
   std::size_t widest = 1;
   const auto fits = [&](DType dtype) {
     widest = std::max(widest, size_of(dtype));
@@ -24,6 +26,11 @@ int LoopChoices::vectors_in_register(const Loop& loop) const {
       if (load->guarded || !is_linear(load->at) || !lies(load->buffer, load->at)) return 1;
     } else if (auto* store = std::get_if<Store>(&item)) {
       if (!lies(store->buffer, store->at)) return 1;
+      stores = true;
+    } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
+      const Fold& fold = program_.fold(accumulate->fold);
+      if (fold.ordered || fold.start || fold.axis != loop.var.axis || accumulate->factor || accumulate->result >= 0 || !fits(fold.dtype)) return 1;
+      folds = true;
     } else if (auto* compute = std::get_if<Compute>(&item)) {
       const bool args = std::all_of(compute->args.begin(), compute->args.end(), [&](const Arg& arg) { return fits(program_.dtype_of(arg)); });
       if (!args || !fits(program_.dtype_of(compute->result)) || op_cost(compute->op) > 1) return 1;
@@ -31,6 +38,7 @@ int LoopChoices::vectors_in_register(const Loop& loop) const {
       return 1;
     }
   }
+  if (stores && folds) return 1;
   const auto vector_bytes = static_cast<std::size_t>(lane_count) * widest;
   return masks_by_branches(DType::u8) && register_bytes() == 64 ? 1 : static_cast<int>(std::max<std::size_t>(register_bytes() / vector_bytes, 1));
 }

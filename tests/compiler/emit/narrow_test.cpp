@@ -119,3 +119,40 @@ TEST_CASE("what is left of a register reads and writes no byte beside its own") 
       }
 }
 #endif
+
+// Several accumulators that fill registers, of any number of elements; and so many that units are merged.
+TEST_CASE("folds without an order fill registers too") {
+  for (const int lanes : {0, 4, 8})
+    for (const DType dtype : {u8, i8, u16, i16}) {
+      CAPTURE(lanes);
+      CAPTURE(dtype);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n"}), y = g.input("y", dtype, {"n"}), m = g.input("m", bool_, {"n"});
+      const std::vector<Expr> results{max(x), min(minimum(x, y)), any((x < y) & m), all(x >= y), max(where(m, x, y)), reduce(x ^ y, AccumulatorId::bitwise_xor), reduce(x | 9, AccumulatorId::bitwise_and)};
+      const Function f = compile(results, {x, y, m}, {.threads = 3, .lanes = lanes, .verify = true}), one = compile({results[1]}, {x, y}, {.threads = 1, .lanes = lanes, .verify = true});
+      for (const Index n : {1, 5, 16, 63, 64, 65, 127, 200, 256, 300, 511, 1024, 1025, 4097, 8192, 8193, 40000}) {
+        const auto values = [&](Index step) { return counted_by(dtype, {n}, [&](Index k) { return static_cast<double>((k * step + 3) % 100 + 5); }); };
+        const Array conditions = counted_by(bool_, {n}, [&](Index k) { return static_cast<double>(k % 7 == 3 || k == n - 1); });
+        same_bits(f, {values(7919), values(104729), conditions});
+        same_bits(one, {values(31), values(37)});
+      }
+      if (lanes == 0 && has_feature(host_features(), "+avx512bw") && size_of(dtype) == 1) CHECK(has_wide_vectors(one, "64 x i8"));
+    }
+}
+
+TEST_CASE("rows of bytes that are folded, and folds beside what is wider") {
+  for (const DType dtype : {u8, i16}) {
+    Graph g;
+    const Expr x = g.input("x", dtype, {"n", "m"}), y = g.input("y", dtype, {"n", "m"}), z = g.input("z", f32, {"n", "m"});
+    const std::vector<Expr> inputs{x, y, z};
+    const Function rows = compile({max(x, 1), any(x == y, 1), min(x - y, 1)}, {x, y}, checked(2)), columns = compile({max(x, 0), all(x > y, 0)}, {x, y}, checked(2));
+    const Function beside = compile({max(x, 1), sum(z, 1), max(z, 1), any(z > 0, 1)}, {x, z}, checked(2)), both = compile({max(x, 1, true) - x, max(x)}, {x}, checked(2));
+    for (const auto& [n, m] : {std::pair<Index, Index>{3, 1}, {4, 15}, {5, 64}, {2, 100}, {7, 256}, {3, 513}, {2, 1500}, {40, 33}, {1200, 20}}) {
+      const auto values = [&](DType as, Index step) { return counted_by(as, {n, m}, [&](Index k) { return static_cast<double>((k * step + 3) % 97 - (as == f32 ? 40 : 0)); }); };
+      same_bits(rows, {values(dtype, 7919), values(dtype, 31)});
+      same_bits(columns, {values(dtype, 7919), values(dtype, 31)});
+      same_bits(beside, {values(dtype, 7919), values(f32, 31)});
+      same_bits(both, {values(dtype, 7919)});
+    }
+  }
+}
