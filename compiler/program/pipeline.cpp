@@ -5,6 +5,7 @@
 #include "narrow_folds.h"
 #include "one_unit.h"
 #include "partition.h"
+#include "planes.h"
 #include "rows_in_place.h"
 #include "stage_across.h"
 #include "stage_shared.h"
@@ -17,6 +18,7 @@ namespace {
 using Context = ProgramContext;
 
 void narrow(Program& program, const Context& context) { narrow_folds(program, context.relied); }
+void planes(Program& program, const Context& context) { write_planes(program, context.classes, context.features); }
 void one_unit(Program& program, const Context&) { run_as_one_unit(program); }
 void rows_in_place(Program& program, const Context& context) { use_rows_in_place(program, context.classes, context.features, context.hints.machine); }
 void join(Program& program, const Context& context) { join_results(program, context.classes, context.features, context.hints.machine); }
@@ -34,6 +36,7 @@ void run_times(std::vector<Program>& programs, const Context& context) { mark_ru
 
 constexpr ProgramPass passes[] = {
     {"narrow_folds", each<narrow>, "folds of 64 bits whose numbers fit 32 run in 32"},
+    {"write_planes", each<planes>, "planes of results are written where they are made, not copied from rows"},
     {"mark_run_times", run_times, "vector loops that take next to none of the time, and those that run long, are marked"},
     {"run_as_one_unit", each<one_unit>, "programs of short calls have one unit, and nothing to merge"},
     {"use_rows_in_place", each<rows_in_place>, "products of others read and write arrays, where rows were copies of these"},
