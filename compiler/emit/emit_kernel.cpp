@@ -150,6 +150,18 @@ void KernelEmitter::emit_blocks(const Loop& loop) {
   close_folds(loop, whole);
 }
 
+// How many elements of the root go together.
+Index KernelEmitter::together_in_root(const Loop& root, const Outer& outer, Together how) const {
+  switch (how) {
+    case Together::pairs: return 2;
+    case Together::windows: return overlapping(root, outer);
+    case Together::tiles: return tile_elements(root, outer, vectors_past_caches());
+    case Together::squares: return lane_count;
+    case Together::registers: return register_block(root)->rows;
+    default: return 1;
+  }
+}
+
 // The root: units [begin, end) of this slice. Returns how many go together.
 Index KernelEmitter::emit_units(const Loop& root) {
   const int axis = root.var.axis;
@@ -183,7 +195,7 @@ Index KernelEmitter::emit_units(const Loop& root) {
     if (how == Together::pairs && combines_rows()) how = Together::none;           // into lines, one row after the other
     rest = emit_several(root, outer, how, {begin, end});
     neighbours = how == Together::pairs || how == Together::windows;
-    several = how == Together::pairs ? 2 : how == Together::windows ? overlapping(root, outer) : how == Together::tiles ? tile_elements(root, outer, vectors_past_caches()) : how == Together::squares ? lane_count : how == Together::registers ? register_block(root)->rows : 1;
+    several = together_in_root(root, outer, how);
   }
   as_copies({.left_over = neighbours}, [&] {
     for_range(rest, end, 1, "unit", [&](Value* unit) {

@@ -29,6 +29,7 @@ class KernelEmitter : private Accesses {
   StagePlan emit_run();
   int run_weight(const Loop& loop) const;
   Index work_of_tables(const Loop& loop) const;
+  Index together_in_root(const Loop& root, const Outer& outer, Together how) const;
   Index emit_units(const Loop& root);
   void emit_item(const Item& item);
   void emit_serial(const Loop& loop);
@@ -98,6 +99,14 @@ class KernelEmitter : private Accesses {
   void emit_narrow_range(const Loop& loop, Range range, int steps);
   std::map<int, Value*> emit_wide_items(const Loop& loop, Value* index, int first, int lanes, Value* mask = nullptr);
   void emit_wide_items(const Loop& loop, Value* index, int first, int lanes, Value* mask, const Turn& turn, std::map<int, Value*>& made);
+  struct WideVector {                           // so many elements, `first` ones after the index, perhaps some of them
+    Value* index;
+    int first, lanes;
+    Value* mask;
+  };
+  Value* wide_address(const LaneAccess& access, DType dtype, const WideVector& vector);
+  Value* wide_load(const Load& load, const LaneAccess& access, const WideVector& vector);
+  void wide_store(Value* value, DType dtype, const LaneAccess& access, const WideVector& vector);
   struct WideFold {
     int fold;
     std::vector<llvm::AllocaInst*> cells;       // accumulators that fill registers

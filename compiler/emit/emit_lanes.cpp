@@ -212,14 +212,6 @@ void KernelEmitter::emit_part_of_vector(const Loop& loop, Range range) {
   part_ = nullptr;
 }
 
-// Bodies for whole steps, and again with masks for the rest: small ones, and those that mostly move. What such a one would copy so that it serves
-// both is as much code: 3 x 3 sums of rows of 1000 floats take .7 of the time (Zen 5).
-bool KernelEmitter::is_emitted_twice(const Loop& loop) const {
-  if (loop.weight <= twice_emitted || loop.weight > masked_only) return loop.weight <= twice_emitted;
-  const auto moves = std::count_if(accesses_.begin(), accesses_.end(), [](const auto& each) { return each.second.lane == StrideClass::unit && !each.second.own; });
-  return has_feature("+avx512f") && jam_.empty() && !has_guards(loop) && 4 * moves >= loop.weight;
-}
-
 void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   if (moves_held_row(loop)) return emit_held_row(loop);
   if (is_one_vector(loop) && program_.block < lane_count) return emit_part_of_vector(loop, range);
@@ -244,7 +236,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   // Stores past the caches have no masks; loads of elements by steps share whole rows without them, and stores of such are one by one with them.
   const bool unmasked = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& each) { return each.second.stream || lies_by_steps(each.second); });
   if (jam_.empty() && masks && !unmasked && !bytes && steps > 1 && is_one_masked_step(loop, steps)) return emit_rest(loop, range, steps, false);
-  if (!bytes && !exact && shares_body(loop)) return emit_shared_body(loop, range, steps);
+  if (!bytes && !exact && !is_emitted_twice(loop) && shares_body(loop)) return emit_shared_body(loop, range, steps);
   if (auto rows = bytes || exact ? std::nullopt : shared_rows(loop)) return emit_shared_rows(loop, range, std::move(*rows));
   const bool once = !exact && (masks && !unmasked ? !is_emitted_twice(loop) : loop.weight > masked_only);
   if (!once && !bytes) {

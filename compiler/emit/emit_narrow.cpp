@@ -149,26 +149,37 @@ void KernelEmitter::emit_wide_items(const Loop& loop, Value* index, int first, i
       made[compute->result] = emit_op(b_, compute->op, operands, dtypes, program_.dtype_of(compute->result), fast_math_);
       continue;
     }
-    auto* load = std::get_if<Load>(&item);
-    const auto* store = std::get_if<Store>(&item);
-    if (!load && !store) continue;                // folds: see emit_wide_folds
-    if (load)
-      if (Value* kept = kept_window(*load); kept) {
-        made[load->result] = kept;
-        continue;
-      }
-    const DType dtype = program_.buffer(load ? load->buffer : store->buffer).dtype;
-    const LaneAccess& access = accesses_.at(&item);
-    const llvm::Align align(size_of(dtype));
-    const int step = first / lane_count;
-    Value* at = bytes_after(lane_address(access, dtype, index, step), first % lane_count * item_bytes(dtype));
-    if (load) fetch_beside(access, dtype, at, step);
-    llvm::Type* type = memory_type(context_, dtype, lanes);
-    if (load) keep_window(*load, made[load->result] = from_memory(mask ? b_.CreateMaskedLoad(type, at, align, mask, llvm::Constant::getNullValue(type)) : static_cast<Value*>(b_.CreateAlignedLoad(type, at, align)), dtype));
-    else if (Value* value = to_memory(operand(store->value), dtype); !mask) b_.CreateAlignedStore(value, at, align);
-    else if (auto* known = llvm::dyn_cast<llvm::Constant>(mask); known && lanes_of(*known).size() == 1) b_.CreateAlignedStore(b_.CreateExtractElement(value, std::uint64_t{0}), at, align);
-    else b_.CreateMaskedStore(value, at, align, mask);
+    const WideVector vector{index, first, lanes, mask};
+    if (auto* load = std::get_if<Load>(&item)) made[load->result] = wide_load(*load, accesses_.at(&item), vector);
+    if (auto* store = std::get_if<Store>(&item)) wide_store(operand(store->value), program_.buffer(store->buffer).dtype, accesses_.at(&item), vector);       // folds: see emit_wide_folds
   }
+}
+
+Value* KernelEmitter::wide_address(const LaneAccess& access, DType dtype, const WideVector& vector) {
+  return bytes_after(lane_address(access, dtype, vector.index, vector.first / lane_count), vector.first % lane_count * item_bytes(dtype));
+}
+
+Value* KernelEmitter::wide_load(const Load& load, const LaneAccess& access, const WideVector& vector) {
+  if (Value* kept = kept_window(load); kept) return kept;
+  const DType dtype = program_.buffer(load.buffer).dtype;
+  Value* at = wide_address(access, dtype, vector);
+  fetch_beside(access, dtype, at, vector.first / lane_count);
+  llvm::Type* type = memory_type(context_, dtype, vector.lanes);
+  const llvm::Align align(size_of(dtype));
+  Value* loaded = vector.mask ? b_.CreateMaskedLoad(type, at, align, vector.mask, llvm::Constant::getNullValue(type)) : static_cast<Value*>(b_.CreateAlignedLoad(type, at, align));
+  loaded = from_memory(loaded, dtype);
+  keep_window(load, loaded);
+  return loaded;
+}
+
+void KernelEmitter::wide_store(Value* value, DType dtype, const LaneAccess& access, const WideVector& vector) {
+  const llvm::Align align(size_of(dtype));
+  Value* at = wide_address(access, dtype, vector);
+  value = to_memory(value, dtype);
+  const auto* known = llvm::dyn_cast_or_null<llvm::Constant>(vector.mask);
+  if (!vector.mask) b_.CreateAlignedStore(value, at, align);
+  else if (known && lanes_of(*known).size() == 1) b_.CreateAlignedStore(b_.CreateExtractElement(value, std::uint64_t{0}), at, align);
+  else b_.CreateMaskedStore(value, at, align, vector.mask);
 }
 
 }  // namespace weft

@@ -12,7 +12,7 @@ using llvm::Value;
 
 // Whether all that the body moves are whole vectors, side by side in memory.
 bool KernelEmitter::shares_body(const Loop& loop) const {
-  if (is_emitted_twice(loop) || loop.weight > masked_only || !jam_.empty()) return false;
+  if (loop.weight <= twice_emitted || loop.weight > masked_only || !jam_.empty()) return false;
   return std::all_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
     if (auto* load = std::get_if<Load>(&item); (load && load->guarded) || std::holds_alternative<Others>(item)) return false;
     if (auto* accumulate = std::get_if<Accumulate>(&item)) return program_.fold(accumulate->fold).axis == loop.var.axis;

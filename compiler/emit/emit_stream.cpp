@@ -9,7 +9,7 @@ using llvm::Value;
 // ends go through the caches. Sums of two arrays of 16 Mi floats, which std::vector puts behind 16 bytes: .45 -> .28 ns an element (Zen 4).
 // Folds along the loop count its elements from where they begin.
 const Item* KernelEmitter::streams_from_a_line_on(const Loop& loop) const {
-  if (stream_ != PastCaches::anywhere || !jam_.empty() || has_staying(loop) || (!is_emitted_twice(loop) && !shares_body(loop)) || !loop.folds.empty() || byte_function(loop)) return nullptr;
+  if (stream_ != PastCaches::anywhere || !jam_.empty() || has_staying(loop) || (loop.weight > twice_emitted && !shares_body(loop)) || !loop.folds.empty() || byte_function(loop)) return nullptr;
   const Item* only = nullptr;
   for (const Item& item : loop.body) {
     const auto access = accesses_.find(&item);
@@ -38,7 +38,7 @@ void KernelEmitter::emit_from_a_line_on(const Loop& loop, Range range, int steps
       part({b_.CreateSelect(last, second, range.begin), b_.CreateSelect(last, range.end, line)});
     }, true);
   };
-  if (!is_emitted_twice(loop)) return in_two(line, [&](Range part) { emit_shared_body(loop, part, steps); });
+  if (loop.weight > twice_emitted) return in_two(line, [&](Range part) { emit_shared_body(loop, part, steps); });
   Value* whole = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, line), number(stride)));
   load_repeated(loop, line, steps);
   for_range(line, whole, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); });

@@ -171,6 +171,7 @@ class LoopChoices {
   bool is_rolled_tile(const Loop& loop, const Outer& outer) const;
   bool is_jam(const Loop& loop, const Outer& outer) const;
   bool is_rows(const Loop& loop, const Outer& outer) const;
+  std::vector<const Load*> loads_that_move(const Loop& lanes) const;
   std::size_t rows_of_memory(const std::vector<Window>& windows, int outer, int lanes) const;
   std::size_t widest_of_columns(const Loop& lanes) const;
   bool is_columns(const Loop& loop, const Outer& outer) const;

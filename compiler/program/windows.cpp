@@ -3,6 +3,7 @@
 // The rows follow each other: while the first adds what it reads of the third row of its window, the second adds what it reads of its second one. That
 // is the same, so little is kept at any time.
 #include <algorithm>
+#include <tuple>
 
 #include "loop_choices.h"
 #include "schedule/cost_model.h"
@@ -48,8 +49,10 @@ Kept kept_of(const Loop& lanes, int outer, int elements) {
       else found->last = now;
     }
   Kept kept;
-  for (const Vector& each : vectors)
-    kept.at_once = std::max(kept.at_once, static_cast<std::size_t>(std::count_if(vectors.begin(), vectors.end(), [&](const Vector& other) { return other.first <= each.first && other.last > each.first; })));
+  for (const Vector& each : vectors) {
+    const auto at_once = std::ranges::count_if(vectors, [&](const Vector& other) { return other.first <= each.first && other.last > each.first; });
+    kept.at_once = std::max(kept.at_once, static_cast<std::size_t>(at_once));
+  }
   for (Vector& each : vectors) kept.all.push_back(std::move(each.window));
   return kept;
 }
@@ -68,14 +71,14 @@ std::vector<Turn> turns_of(const Loop& lanes, int outer, int elements) {
     if (row) apart = row->second;
     if (groups.empty() || (row && row->first > groups.back().row)) groups.push_back({row ? row->first : 0, groups.empty() ? 0 : k});
   }
-  std::vector<std::pair<Index, Turn>> turns;          // by the row that they read
+  const auto end_of = [&](std::size_t group) { return group + 1 < groups.size() ? groups[group + 1].first : lanes.body.size(); };
+  std::vector<std::tuple<Index, int, std::size_t>> order;        // the row that is read, the element, the group
   for (int element = 0; element < elements; ++element)
-    for (std::size_t g = 0; g < groups.size(); ++g)
-      turns.push_back({groups[g].row + element * apart, {element, groups[g].first, g + 1 < groups.size() ? groups[g + 1].first : lanes.body.size()}});
-  std::stable_sort(turns.begin(), turns.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Turn> in_order;
-  for (const auto& [row, turn] : turns) in_order.push_back(turn);
-  return in_order;
+    for (std::size_t g = 0; g < groups.size(); ++g) order.emplace_back(groups[g].row + element * apart, element, g);
+  std::sort(order.begin(), order.end());
+  std::vector<Turn> turns;
+  for (const auto& [row, element, group] : order) turns.push_back({element, groups[group].first, end_of(group)});
+  return turns;
 }
 
 // How many rows of memory windows go through: neighbours close to each other are one.
@@ -90,41 +93,50 @@ std::size_t LoopChoices::rows_of_memory(const std::vector<Window>& windows, int 
   return rows.size();
 }
 
-// Rows of results whose bodies mostly move. 3 x 3 sums of rows of 500 floats .135 -> .09 ns an element, 5 x 5 weights .39 -> .2 (Zen 5).
-int LoopChoices::overlapping(const Loop& loop, const Outer& outer) const {
-  constexpr int most = 4, others = 4, most_code = 200;          // elements; registers beside; instructions of all copies
-  constexpr std::size_t least_loads = 5;         // of fewer the second level is what a loop waits for: three rows of 514 floats take .95 of the time one by one
-  constexpr std::size_t most_rows = 16;          // of arrays, read and written: two arrays of 5 points each and two results, 20 rows, take 1.15 of the time one by one
-  const bool runs = loop.mark == Mark::serial || (loop.mark == Mark::units && loop.var.part == Part::element && program_.block == 0);
-  if (!runs || !loop.folds.empty() || outer.loops.size() != 1 || !outer.pure || !outer.stores || outer.folds_lanes || outer.folds_outer || outer.folds_others || outer.across > 0) return 1;
-  const Loop& lanes = *outer.loops[0];
-  if (!lanes.parts.empty() || lanes.weight > interleaved_body) return 1;
+// The loads of a body that mostly moves, all along the vectors; none if it does anything else.
+std::vector<const Load*> LoopChoices::loads_that_move(const Loop& lanes) const {
   std::vector<const Load*> loads;
   for (const Item& item : lanes.body) {
     const auto* load = std::get_if<Load>(&item);
     const auto* store = std::get_if<Store>(&item);
     const auto* compute = std::get_if<Compute>(&item);
-    if (compute && op_cost(compute->op) >= long_function) return 1;
-    if (load && (load->guarded || !is_linear(load->at) || !lies_along(load->buffer, load->at, lanes.var.axis))) return 1;
-    if (store && !lies_along(store->buffer, store->at, lanes.var.axis)) return 1;
+    if (compute && op_cost(compute->op) >= long_function) return {};
+    if (load && (load->guarded || !is_linear(load->at) || !lies_along(load->buffer, load->at, lanes.var.axis))) return {};
+    if (store && !lies_along(store->buffer, store->at, lanes.var.axis)) return {};
     if (load) loads.push_back(load);
   }
-  const auto stores = static_cast<std::size_t>(std::count_if(lanes.body.begin(), lanes.body.end(), [](const Item& item) { return std::holds_alternative<Store>(item); }));
-  const auto is_stored = [&](const Item& item) {
+  const auto is_loaded = [&](const Item& item) {
     const auto* store = std::get_if<Store>(&item);
     return store && std::any_of(loads.begin(), loads.end(), [&](const Load* load) { return load->buffer == store->buffer; });
   };
-  const auto follows = [&](const auto& at) { return std::any_of(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == loop.var.axis; }); };
-  const auto following = static_cast<std::size_t>(std::count_if(loads.begin(), loads.end(), [&](const Load* load) { return follows(load->at); }));
-  if (following < least_loads || 4 * static_cast<int>(loads.size()) < lanes.weight || std::any_of(lanes.body.begin(), lanes.body.end(), is_stored)) return 1;
-  const Index hint = program_.axis(loop.var.axis).hint;
+  const bool mostly_moves = 4 * static_cast<int>(loads.size()) >= lanes.weight;
+  return mostly_moves && std::none_of(lanes.body.begin(), lanes.body.end(), is_loaded) ? loads : std::vector<const Load*>();
+}
+
+// Rows of results whose bodies mostly move. 3 x 3 sums of rows of 500 floats .135 -> .09 ns an element, 5 x 5 weights .39 -> .24 (Zen 5). Of fewer loads the
+// second level is what a loop waits for: sums of three rows of 514 floats would take 1.05 of the time. Nor of more rows of arrays, read and written, than a
+// processor follows: two arrays of 5 points each and two results, 20 rows, would take 1.15.
+int LoopChoices::overlapping(const Loop& loop, const Outer& outer) const {
+  constexpr int most = 4, others = 4, most_code = 200;          // elements; registers beside; instructions of all copies
+  constexpr std::size_t least_loads = 5, most_rows = 16;
+  const bool runs = loop.mark == Mark::serial || (loop.mark == Mark::units && loop.var.part == Part::element && program_.block == 0);
+  const bool folds = outer.folds_lanes || outer.folds_outer || outer.folds_others || !loop.folds.empty();
+  if (!runs || folds || outer.loops.size() != 1 || !outer.pure || !outer.stores || outer.across > 0) return 1;
+  const Loop& lanes = *outer.loops[0];
+  const int axis = loop.var.axis;
+  if (!lanes.parts.empty() || lanes.weight > interleaved_body) return 1;
+  const auto follows = [&](const std::vector<Subscript>& at) { return std::any_of(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == axis; }); };
+  const auto following = static_cast<std::size_t>(std::ranges::count_if(loads_that_move(lanes), [&](const Load* load) { return follows(load->at); }));
+  const auto stores = static_cast<std::size_t>(std::ranges::count_if(lanes.body, [](const Item& item) { return std::holds_alternative<Store>(item); }));
+  if (following < least_loads) return 1;
   for (int elements = most; elements > 1; elements /= 2) {
-    if (elements * lanes.weight > most_code || hint < 2 * elements) continue;
-    const Kept kept = kept_of(lanes, loop.var.axis, elements);
+    if (elements * lanes.weight > most_code || program_.axis(axis).hint < 2 * elements) continue;
+    const auto times = static_cast<std::size_t>(elements);
+    const Kept kept = kept_of(lanes, axis, elements);
     const int in_registers = (static_cast<int>(kept.at_once) + 2 * elements) * registers_of(widest_of(lanes)) + others;
-    const auto loaded = static_cast<std::size_t>(std::count_if(kept.all.begin(), kept.all.end(), [&](const Window& each) { return follows(each.at); }));
-    const bool few_rows = rows_of_memory(kept.all, loop.var.axis, lanes.var.axis) + stores * static_cast<std::size_t>(elements) <= most_rows;
-    if (in_registers <= registers() && few_rows && 4 * loaded <= 3 * following * static_cast<std::size_t>(elements)) return elements;
+    const auto loaded = static_cast<std::size_t>(std::ranges::count_if(kept.all, [&](const Window& each) { return follows(each.at); }));
+    const bool few_rows = rows_of_memory(kept.all, axis, lanes.var.axis) + stores * times <= most_rows;
+    if (in_registers <= registers() && few_rows && 4 * loaded <= 3 * following * times) return elements;
   }
   return 1;
 }

@@ -158,7 +158,8 @@ class Collapser {
     for (int k = 0; k < graph_.arity(placed.node) && each.is_number(); ++k) {
       const AxisMap& map = graph_.map(placed.node, k);
       const auto dimension_along = [&](int axis) {
-        return static_cast<int>(std::find_if(map.begin(), map.end(), [&](const AxisRef& ref) { return ref.axis >= 0 && placed.axes[static_cast<std::size_t>(ref.axis)] == axis; }) - map.begin());
+        const auto runs_along = [&](const AxisRef& ref) { return ref.axis >= 0 && placed.axes[static_cast<std::size_t>(ref.axis)] == axis; };
+        return static_cast<int>(std::find_if(map.begin(), map.end(), runs_along) - map.begin());
       };
       const int from = dimension_along(outer), to = dimension_along(inner), none = static_cast<int>(map.size());
       if (from != none && to != none && !map[static_cast<std::size_t>(from)].start.is(0)) placed.shifts.push_back({k, from, to, each.constant()});

@@ -33,6 +33,16 @@ Recipe thin_windows() {
   return recipe;
 }
 
+// Images: windows of them, their channels along vectors, and turned.
+Recipe pixels() {
+  Recipe recipe;
+  recipe.dtypes = {weft::f32, weft::f32, weft::f32, weft::f64, weft::i32, weft::i16, weft::u8, weft::u8};
+  recipe.nodes = 6;
+  recipe.max_volume = 30000;
+  recipe.pixels = true;
+  return recipe;
+}
+
 std::string described(const SmallCase& c) {
   std::string text = to_text(c.graph);
   for (std::size_t k = 0; k < c.inputs.size(); ++k) {
@@ -84,3 +94,5 @@ TEST_CASE("compiled random graphs give the interpreter's bits for every layout, 
 TEST_CASE("compiled random graphs of long known extents give the interpreter's bits") { check_random_graphs(long_extents(), 300, 120); }
 
 TEST_CASE("compiled random graphs of windows along known thin axes give the interpreter's bits") { check_random_graphs(thin_windows(), 1500, 60); }
+
+TEST_CASE("compiled random graphs of images and windows of them give the interpreter's bits") { check_random_graphs(pixels(), 400, 60); }

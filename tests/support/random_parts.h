@@ -18,6 +18,7 @@ struct Recipe {
   bool long_chains = true;
   bool smooth = false;                     // f64, inner values differentiable, for gradients
   bool thin_windows = false;               // updates along axes of a few elements, known mostly, beside a longer one
+  bool pixels = false;                     // two axes of some vectors and a known one of a few elements, windows of which are read
   bool long_extents = false;               // an extent or two longer than a leaf of a fold, known mostly, beside short ones
 };
 
@@ -102,6 +103,11 @@ class GraphParts {
     }
     max_rank_ = static_cast<int>(random_.between(1, 3));
   }
+  void choose_pixel_sizes() {
+    for (int k = 0; k < 2; ++k) add_size(k, random_.between(17, 70), 60);
+    add_size(2, random_.between(2, 5), 15);
+    max_rank_ = 3;
+  }
   void choose_thin_sizes() {
     add_size(0, random_.between(100, 1500), 50);
     const auto thin = random_.between(1, 2);
@@ -117,6 +123,7 @@ class GraphParts {
   void choose_sizes() {
     if (recipe_.long_extents) return choose_long_sizes();
     if (recipe_.thin_windows) return choose_thin_sizes();
+    if (recipe_.pixels) return choose_pixel_sizes();
     const int profile = static_cast<int>(random_.pick({0, 0, 1, 1, 2, 2, 3, 4, 4}));
     const auto count = random_.between(2, 4);
     for (int k = 0; k < count; ++k) {
@@ -136,6 +143,7 @@ class GraphParts {
     recipe_.dtypes.resize(std::min(recipe_.dtypes.size(), static_cast<std::size_t>(random_.between(2, 5))));
   }
   weft::Shape random_shape() {
+    if (recipe_.pixels && random_.chance(70)) return pool_;
     weft::Shape shape;
     const auto rank = random_.between(0, max_rank_);
     for (int k = 0; k < rank; ++k) {
@@ -175,8 +183,8 @@ class GraphParts {
       weft::AxisRef ref;
       const Index size = value(e);
       auto use = [&](int axis) { ref.axis = axis; used.insert(axis); map.push_back(ref); };
-      if (random_.chance(15)) {                                             // a slice or a flip
-        ref.step = random_.pick<Index>({1, -1, -1, 2, -2, 3});
+      if (random_.chance(recipe_.pixels ? 50 : 15)) {                       // a slice or a flip
+        ref.step = recipe_.pixels && random_.chance(80) ? 1 : random_.pick<Index>({1, -1, -1, 2, -2, 3});
         bool done = false;
         for (std::size_t axis = 0; axis < domain.size() && !done; ++axis) {
           const Index wanted = value(domain[axis]);
