@@ -124,7 +124,7 @@ int LoopChoices::overlapping(const Loop& loop, const Outer& outer) const {
   if (!runs || folds || outer.loops.size() != 1 || !outer.pure || !outer.stores || outer.across > 0) return 1;
   const Loop& lanes = *outer.loops[0];
   const int axis = loop.var.axis;
-  if (!lanes.parts.empty() || lanes.weight > interleaved_body) return 1;
+  if (!lanes.parts.empty() || lanes.is_seldom_run || lanes.weight > interleaved_body) return 1;
   const auto follows = [&](const std::vector<Subscript>& at) { return std::any_of(at.begin(), at.end(), [&](const Subscript& s) { return s.axis == axis; }); };
   const auto following = static_cast<std::size_t>(std::ranges::count_if(loads_that_move(lanes), [&](const Load* load) { return follows(load->at); }));
   const auto stores = static_cast<std::size_t>(std::ranges::count_if(lanes.body, [](const Item& item) { return std::holds_alternative<Store>(item); }));
