@@ -104,6 +104,7 @@ class KernelEmitter : private Accesses {
     int first, lanes;
     Value* mask;
   };
+  Value* wide_operand(const Arg& arg, const std::map<int, Value*>& made, int lanes);
   Value* wide_address(const LaneAccess& access, DType dtype, const WideVector& vector);
   Value* wide_load(const Load& load, const LaneAccess& access, const WideVector& vector);
   void wide_store(Value* value, DType dtype, const LaneAccess& access, const WideVector& vector);

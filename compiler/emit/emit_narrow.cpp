@@ -72,8 +72,7 @@ void KernelEmitter::emit_wide_folds(const Loop& loop, Range range) {
       const Fold& fold = program_.fold(accumulate->fold);
       auto* cell = std::find_if(folds.begin(), folds.end(), [&](const WideFold& each) { return each.fold == accumulate->fold; })->cells[static_cast<std::size_t>(place)];
       Value* before = b_.CreateLoad(cell->getAllocatedType(), cell);
-      Value* value = accumulate->value.constant ? constant_value(context_, *accumulate->value.constant, lanes) : made.at(accumulate->value.value);
-      Value* after = emit_combine(b_, fold.accumulator, fold.dtype, before, value);
+      Value* after = emit_combine(b_, fold.accumulator, fold.dtype, before, wide_operand(accumulate->value, made, lanes));
       b_.CreateStore(mask ? b_.CreateSelect(mask, after, before) : after, cell);
     }
   };
@@ -135,11 +134,7 @@ void KernelEmitter::emit_windows_wide(const Loop& loop, Value* index, int first,
 }
 
 void KernelEmitter::emit_wide_items(const Loop& loop, Value* index, int first, int lanes, Value* mask, const Turn& turn, std::map<int, Value*>& made) {
-  const auto operand = [&](const Arg& arg) -> Value* {
-    if (arg.constant) return constant_value(context_, *arg.constant, lanes);
-    if (auto found = made.find(arg.value); found != made.end()) return found->second;
-    return llvm::IRBuilder<>(before_lanes_).CreateVectorSplat(static_cast<unsigned>(lanes), scalar(arg));
-  };
+  const auto operand = [&](const Arg& arg) { return wide_operand(arg, made, lanes); };
   for (std::size_t k = turn.first; k < turn.last; ++k) {
     const Item& item = loop.body[k];
     if (auto* compute = std::get_if<Compute>(&item)) {
@@ -153,6 +148,13 @@ void KernelEmitter::emit_wide_items(const Loop& loop, Value* index, int first, i
     if (auto* load = std::get_if<Load>(&item)) made[load->result] = wide_load(*load, accesses_.at(&item), vector);
     if (auto* store = std::get_if<Store>(&item)) wide_store(operand(store->value), program_.buffer(store->buffer).dtype, accesses_.at(&item), vector);       // folds: see emit_wide_folds
   }
+}
+
+// What the body has made, a constant, or what is from outside of the loop in all lanes.
+Value* KernelEmitter::wide_operand(const Arg& arg, const std::map<int, Value*>& made, int lanes) {
+  if (arg.constant) return constant_value(context_, *arg.constant, lanes);
+  if (const auto found = made.find(arg.value); found != made.end()) return found->second;
+  return llvm::IRBuilder<>(before_lanes_).CreateVectorSplat(static_cast<unsigned>(lanes), scalar(arg));
 }
 
 Value* KernelEmitter::wide_address(const LaneAccess& access, DType dtype, const WideVector& vector) {

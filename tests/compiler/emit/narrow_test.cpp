@@ -147,12 +147,15 @@ TEST_CASE("rows of bytes that are folded, and folds beside what is wider") {
     const std::vector<Expr> inputs{x, y, z};
     const Function rows = compile({max(x, 1), any(x == y, 1), min(x - y, 1)}, {x, y}, checked(2)), columns = compile({max(x, 0), all(x > y, 0)}, {x, y}, checked(2));
     const Function beside = compile({max(x, 1), sum(z, 1), max(z, 1), any(z > 0, 1)}, {x, z}, checked(2)), both = compile({max(x, 1, true) - x, max(x)}, {x}, checked(2));
+    const Expr first = expand_dims(x.slice({Slice::all, 0}), 1);           // of each row one element, in all places
+    const Function stays = compile({max(maximum(first, y), 1), any(first == y, 1), max(broadcast_to(first, y.shape()), 1)}, {x, y}, checked(2));
     for (const auto& [n, m] : {std::pair<Index, Index>{3, 1}, {4, 15}, {5, 64}, {2, 100}, {7, 256}, {3, 513}, {2, 1500}, {40, 33}, {1200, 20}}) {
       const auto values = [&](DType as, Index step) { return counted_by(as, {n, m}, [&](Index k) { return static_cast<double>((k * step + 3) % 97 - (as == f32 ? 40 : 0)); }); };
       same_bits(rows, {values(dtype, 7919), values(dtype, 31)});
       same_bits(columns, {values(dtype, 7919), values(dtype, 31)});
       same_bits(beside, {values(dtype, 7919), values(f32, 31)});
       same_bits(both, {values(dtype, 7919)});
+      same_bits(stays, {values(dtype, 7919), values(dtype, 5)});
     }
   }
 }
