@@ -80,6 +80,12 @@ void KernelEmitter::emit_item(const Item& item) {
   }
 }
 
+// Whether what several elements that go together leave over goes one by one in the same body.
+static bool leaves_some_over(LoopChoices::Together how) {
+  using enum LoopChoices::Together;
+  return how == jam || how == shared || how == windows || how == pairs;
+}
+
 // As much of the range as goes together; returns where the rest begins.
 Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Together how, Range range) {
   switch (how) {
@@ -123,7 +129,7 @@ void KernelEmitter::emit_serial(const Loop& loop) {
     Value* rest = emit_several(loop, outer, how, part);
     if (rest == part.end) return;
     const bool some = rest == part.begin && has_some(loop.var.axis);
-    as_copies({.left_over = how == Together::jam || how == Together::windows || how == Together::shared}, [&] {
+    as_copies({.left_over = leaves_some_over(how)}, [&] {
       for_range(rest, part.end, 1, "serial", [&](Value* index) {
         axis_index_[axis] = index;
         emit_items(loop);
@@ -188,16 +194,15 @@ Index KernelEmitter::emit_units(const Loop& root) {
   }
   Value* rest = begin;
   Index several = 1;
-  bool neighbours = false;
+  Together how = Together::none;
   if (root.var.part == Part::element) {
     const Outer outer = outer_of(root);
-    Together how = together(root, outer);
+    how = together(root, outer);
     if (how == Together::pairs && combines_rows()) how = Together::none;           // into lines, one row after the other
     rest = emit_several(root, outer, how, {begin, end});
-    neighbours = how == Together::pairs || how == Together::windows;
     several = together_in_root(root, outer, how);
   }
-  as_copies({.left_over = neighbours}, [&] {
+  as_copies({.left_over = leaves_some_over(how)}, [&] {
     for_range(rest, end, 1, "unit", [&](Value* unit) {
       unit_ = unit;
       if (root.var.part == Part::tile) tile_from(unit, b_.CreateAdd(unit, number(1)));

@@ -113,7 +113,7 @@ std::vector<const Load*> LoopChoices::loads_that_move(const Loop& lanes) const {
   return mostly_moves && std::none_of(lanes.body.begin(), lanes.body.end(), is_loaded) ? loads : std::vector<const Load*>();
 }
 
-// Rows of results whose bodies mostly move. 3 x 3 sums of rows of 500 floats .135 -> .09 ns an element, 5 x 5 weights .39 -> .24 (Zen 5). Of fewer loads the
+// Rows of results whose bodies mostly move. 3 x 3 sums of rows of 500 floats .135 -> .09 ns an element, 5 x 5 weights .38 -> .25 (Zen 5). Of fewer loads the
 // second level is what a loop waits for: sums of three rows of 514 floats would take 1.05 of the time. Nor of more rows of arrays, read and written, than a
 // processor follows: two arrays of 5 points each and two results, 20 rows, would take 1.15.
 int LoopChoices::overlapping(const Loop& loop, const Outer& outer) const {
