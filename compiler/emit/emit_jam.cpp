@@ -87,14 +87,13 @@ bool KernelEmitter::is_common(const Load& load, const Loop& loop) const {
 // begin alike. A processor then takes a load for one of what was just stored, and waits. If all load before the first stores: x^T + y of 4096^2
 // floats 2.3 -> 1.1 ns an element (Zen 3). More results than one would not stay in registers.
 bool KernelEmitter::loads_beside_store(const Loop& loop) const {
-  constexpr Index page = 4096;
   int stores = 0, loads = 0;
   for (const Item& item : loop.body) {
     const auto* load = std::get_if<Load>(&item);
     const auto* store = std::get_if<Store>(&item);
     const auto access = jam_.front().accesses.find(&item);
     if (access == jam_.front().accesses.end()) continue;         // loads of windows and of indices
-    if (load && lies_along(load->buffer, load->at, loop.var.axis) && depends_on(*load, copied_axis_) && bytes_apart(load->buffer, load->at, copied_axis_) % page == 0) ++loads;
+    if (load && lies_along(load->buffer, load->at, loop.var.axis) && depends_on(*load, copied_axis_) && bytes_apart(load->buffer, load->at, copied_axis_) % page_bytes == 0) ++loads;
     if (store && lies_along(store->buffer, store->at, loop.var.axis) && access->second.stream) ++stores;
   }
   return stores == 1 && loads > 0;

@@ -198,7 +198,7 @@ Index KernelEmitter::emit_units(const Loop& root) {
   if (root.var.part == Part::element) {
     const Outer outer = outer_of(root);
     how = together(root, outer);
-    if (how == Together::pairs && combines_rows()) how = Together::none;           // into lines, one row after the other
+    if ((how == Together::pairs || how == Together::windows) && combines_rows()) how = Together::none;           // into lines, one row after the other
     rest = emit_several(root, outer, how, {begin, end});
     several = together_in_root(root, outer, how);
   }

@@ -9,6 +9,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "accesses.h"
+#include "program/row_windows.h"
 
 namespace weft {
 
@@ -256,6 +257,15 @@ class KernelEmitter : private Accesses {
   void keep_in_stage(const Stage& stage, const std::vector<Value*>& rows, Value* first, Value* index);
   void empty_stage(const Stage& stage, const Loop& outer, const Loop& lanes, Value* end, int elements, Value* rows);
 
+  // emit_row_windows.cpp
+  bool picks_sooner(const Loop& loop, const std::vector<RowWindow>& all) const;
+  void find_row_windows(const Loop& loop);
+  Value* row_vector(const Loop& loop, const Item* first, Value* index, int step, int steps);
+  std::vector<Value*> emit_row_window(const Loop& loop, const Item* item, Value* index, int steps, const Masks& masks);
+
+  // tile_windows.cpp
+  Value* window_of_tile(const Loop& lanes, const Load& load);
+
   // tile_fetches.cpp
   bool is_across(const Item& item, const Loop& lanes) const;
   struct LaterTile {                            // what a row of an operand that lies across fetches
@@ -332,7 +342,8 @@ class KernelEmitter : private Accesses {
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
   std::map<std::pair<const void*, int>, Value*> common_;     // by Load and step: what every copy would load again
-  std::vector<std::pair<Window, Value*>> windows_;           // what copies so far have loaded, each one vector
+  std::vector<std::pair<Window, Value*>> windows_;           // what the body, or copies so far, have loaded, each one vector
+  std::unordered_map<const Item*, RowWindow> row_windows_;   // of the current loop, by Load: those that are picked from vectors of their row
   std::vector<std::size_t> of_rows_;            // values whose packs are in the order of rows
   Value* rows_left_ = nullptr;                  // of such, where they are fewer than a vector has
   std::map<int, std::vector<Value*>> thin_results_;          // by row of a fold: for each vector, until the taker's step is done

@@ -85,6 +85,7 @@ Value* KernelEmitter::load_step(const Loop& loop, const Load& load, const void* 
   const Buffer& buffer = program_.buffer(load.buffer);
   if (buffer.place == Place::index) return index_lanes(load, index, step);
   if (auto again = repeated_.find({key, step}); again != repeated_.end()) return again->second;
+  if (Value* in_tile = window_of_tile(loop, load)) return in_tile;
   if (load.guarded) return guarded_load(load, index, step, mask_of(masks, step));
   if (auto common = common_.find({key, step}); common != common_.end()) return common->second;
   if (Value* kept = kept_window(load); kept) return kept;
@@ -107,6 +108,7 @@ std::vector<Value*> KernelEmitter::emit_lane_load(const Loop& loop, const Load& 
   if (is_along_rows()) return spread_to_rows(lane_load(accesses_.at(key), buffer.dtype, index, 0, rows_left_ ? first_lanes(rows_left_, 1)[0] : nullptr));
   if (const auto access = accesses_.find(key); access != accesses_.end() && access->second.each > 1)
     return staying_load(access->second, buffer.dtype, index, steps, begins_in_whole(loop.var.axis, access->second.each), part_);
+  if (std::vector<Value*> picked = emit_row_window(loop, static_cast<const Item*>(key), index, steps, masks); !picked.empty()) return picked;
   for (int step = 0; step < steps; ++step) made.push_back(load_step(loop, load, key, index, step, masks));
   return made;
 }
@@ -131,6 +133,7 @@ void KernelEmitter::emit_lane_store(const Loop& loop, const Item& item, Value* i
 
 // What the body made for elements before is not what it makes now.
 void KernelEmitter::forget_packs(const Loop& loop) {
+  if (!copies_.keep_windows) windows_.clear();
   const auto forget = [&](int value) { packs_[static_cast<std::size_t>(value)].clear(); };
   for (const Item& item : loop.body) {
     if (auto* load = std::get_if<Load>(&item)) forget(load->result);
@@ -280,6 +283,7 @@ void KernelEmitter::emit_vectors(const Loop& loop) {
     open_accesses(loop);
     start_folds(loop, false);
   });
+  find_row_windows(loop);
   const bool by_lines = jam_.empty() && copies_.tiled_by < 0;
   if (by_lines) open_combined_rows(loop);
   around_lanes([&] { fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); }); });

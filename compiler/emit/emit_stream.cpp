@@ -38,7 +38,7 @@ void KernelEmitter::emit_from_a_line_on(const Loop& loop, Range range, int steps
       part({b_.CreateSelect(last, second, range.begin), b_.CreateSelect(last, range.end, line)});
     }, true);
   };
-  if (loop.weight > twice_emitted) return in_two(line, [&](Range part) { emit_shared_body(loop, part, steps); });
+  if (!is_emitted_twice(loop)) return in_two(line, [&](Range part) { emit_shared_body(loop, part, steps); });
   Value* whole = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, line), number(stride)));
   load_repeated(loop, line, steps);
   for_range(line, whole, stride, "lanes", [&](Value* index) { emit_lane_body(loop, index, steps, {}); });

@@ -23,6 +23,13 @@ bool has_every_index(const Program& program, const Load& load, const Subscript& 
   return s.axis >= 0 && s.dim >= 0 && s.step == 1 && s.start.is(0) && window[static_cast<std::size_t>(s.dim)] == program.axis(s.axis).extent;
 }
 
+std::vector<Subscript> unguarded(const Program& program, const Load& load) {
+  std::vector<Subscript> at(program.buffer(load.buffer).extents.size());
+  for (const Subscript& s : load.at)
+    if (s.dim >= 0) at[static_cast<std::size_t>(s.dim)] = {s.axis, Extent(-s.step) * s.start, s.step};
+  return at;
+}
+
 void IndexConditions::enter(const Loop& loop) {
   if (has_index(loop)) around_.push_back(loop.var.axis);
 }

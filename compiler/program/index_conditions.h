@@ -21,6 +21,8 @@ using Conditions = std::vector<Condition>;
 
 // Of a guarded load: whether a subscript guards nothing, since the window has every index that the loop has.
 bool has_every_index(const Program& program, const Load& load, const Subscript& s);
+// What it reads where it guards nothing, by dimension: the subscripts of a plain load.
+std::vector<Subscript> unguarded(const Program& program, const Load& load);
 
 class IndexConditions {
  public:

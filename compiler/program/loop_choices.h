@@ -111,6 +111,7 @@ class LoopChoices {
   bool is_pairs(const Loop& rows, const Outer& outer) const;
   int sharing(const Loop& loop, const Outer& outer) const;   // elements whose bodies load the same vectors; 1: each by itself
   int overlapping(const Loop& loop, const Outer& outer) const;   // windows.cpp: those that load many of the same; 1: each by itself
+  bool reads_few_rows(const Loop& loop, const Outer& outer) const;   // windows.cpp: each of those
   int columns_at_once(const Outer& outer) const;   // vectors
   int vectors_of_slots(const Loop& lanes, int elements) const;   // side by side, of folds over so many elements, each in a slot of its own
   int slots_of_pass(const Outer& outer) const;

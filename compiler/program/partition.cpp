@@ -58,10 +58,18 @@ class Partitioner {
     return bounds;
   }
 
-  std::vector<Loop> parts_of(const Loop& loop, int along, const Lengths& lengths) const {
+  // Of known extents: then the parts are all there is, and no vector asks.
+  bool are_whole_vectors(const Conditions& conditions, int along) const {
+    const auto is_whole = [](const Extent& extent) { return extent.is_number() && extent.constant() % lane_count == 0; };
+    return is_whole(axis(along).extent) && std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
+      return condition.begin.axis < 0 && condition.end.axis < 0 && is_whole(condition.begin.at) && is_whole(condition.end.at);
+    });
+  }
+  std::vector<Loop> parts_of(const Loop& loop, int along, Lengths lengths) const {
     const Index size = now(axis(along).extent);
     if (size < lengths.least) return {};
     const Conditions conditions = asked_.of(loop, along);
+    if (along == loop.var.axis && are_whole_vectors(conditions, along)) lengths = {lane_count, lane_count};
     const std::vector<Index> bounds = inner_bounds(conditions, size, lengths.near_an_end);
     if (conditions.empty() || bounds.size() >= most_parts) return {};
     std::vector<Loop> parts;
@@ -169,10 +177,7 @@ class Partitioner {
   void read_inside(Load& load, int along) const {
     for (Subscript& s : load.at) if (s.axis == along) s.inside = true;
     if (!std::all_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return has_every_index(program_, load, s); })) return;
-    std::vector<Subscript> at(buffer(load.buffer).extents.size());
-    for (const Subscript& s : load.at)
-      if (s.dim >= 0) at[static_cast<std::size_t>(s.dim)] = {s.axis, Extent(-s.step) * s.start, s.step};
-    load.at = std::move(at);
+    load.at = unguarded(program_, load);
     load.guarded = false;
   }
 

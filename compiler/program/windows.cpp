@@ -93,6 +93,14 @@ std::size_t LoopChoices::rows_of_memory(const std::vector<Window>& windows, int 
   return rows.size();
 }
 
+bool LoopChoices::reads_few_rows(const Loop& loop, const Outer& outer) const {
+  constexpr std::size_t few = 3;
+  std::vector<Window> windows;
+  for (const Item& item : outer.loops[0]->body)
+    if (const auto* load = std::get_if<Load>(&item)) windows.push_back(window_of(*load, loop.var.axis, 0));
+  return rows_of_memory(windows, loop.var.axis, outer.loops[0]->var.axis) <= few;
+}
+
 // The loads of a body that mostly moves, all along the vectors; none if it does anything else.
 std::vector<const Load*> LoopChoices::loads_that_move(const Loop& lanes) const {
   std::vector<const Load*> loads;

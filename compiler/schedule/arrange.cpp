@@ -87,6 +87,9 @@ struct Costs {
     }
   }
 
+  // Of arrays in memory, short rows that lie far apart come at the pace of misses.
+  double of_far(const Machine& machine, std::size_t axis) const { return is_in_memory(machine, bytes) ? far_in_loads * uses.along[axis].far : 0; }
+
  private:
   // Others along whole vectors of a row carry nothing from one to the next.
   static bool fills_vectors(const Node& node) {
@@ -126,11 +129,11 @@ struct Costs {
   }
 };
 
-int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine, bool masks) {
+int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine, bool folds, bool masks) {
   for (std::size_t axis = 0; axis < nest.axes.size(); ++axis) {
     const NestAxis& own = nest.axes[axis];
     const bool known_end = own.extent.is_number() || own.known.multiple % lane_count == 0;
-    nest.compared.push_back({costs.stride[axis], vector_axis_cost(costs.uses.along[axis], costs.uses.cost(machine, axis), costs.carried[axis], costs.arithmetic, own.hint, masks, known_end), {}});
+    nest.compared.push_back({costs.stride[axis], vector_axis_cost(costs.uses.along[axis], costs.uses.cost(machine, axis) + (folds ? 0 : costs.of_far(machine, axis)), costs.carried[axis], costs.arithmetic, own.hint, masks, known_end), {}});
   }
   int best = 0;
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
@@ -150,14 +153,13 @@ bool parts_product(const Nest& nest, const SharedOperands::Loops& product, int a
 
 // Whether, with the axis as the root, one that memory moves farther along would be a loop inside.
 bool has_short_runs(const Nest& nest, const Costs& costs, int axis, const Machine& machine) {
-  constexpr Index many = 64;
   const double own = costs.stride[static_cast<std::size_t>(axis)];
   double run = 1;
   bool is_inside = false;
   for (int other = 0; other < static_cast<int>(nest.axes.size()); ++other) {
     const auto o = static_cast<std::size_t>(other);
     if (costs.stride[o] < own) run *= std::max(1.0, static_cast<double>(nest.axes[o].hint));
-    is_inside |= other != nest.lanes && costs.stride[o] > own && (nest.roots >> other & 1) && nest.axes[o].hint >= many;
+    is_inside |= other != nest.lanes && costs.stride[o] > own && (nest.roots >> other & 1) && nest.axes[o].hint >= many_runs;
   }
   return axis != nest.lanes && is_inside && are_short_runs(machine, run, costs.bytes);
 }
@@ -309,7 +311,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   double moved = 0;
   if (!nest.axes.empty()) {
     const Costs costs(graph, hints, schedule, nest);
-    nest.lanes = choose_lanes(nest, costs, hints.machine, hints.masks);
+    nest.lanes = choose_lanes(nest, costs, hints.machine, has_folds(graph, nest), hints.masks);
     const SharedOperands::Loops product = costs.shared.loops(graph, nest, nest.lanes);
     order_loops(graph, hints, schedule, nest, costs, product, choose_root(graph, nest, costs, product, hints.machine, hints.threads));
     keep_visiting_order(graph, nest);

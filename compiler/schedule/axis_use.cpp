@@ -29,8 +29,9 @@ void AxisUses::add(const Machine& machine, const std::vector<int>& axes, const s
   for (std::size_t a : named) best = std::min(best, cost(a));
   least += best;
   for (std::size_t a : named) {
-    along[a].whole += own[a].whole, along[a].across += own[a].across, along[a].joined += own[a].joined, along[a].near += own[a].near, along[a].jumps += own[a].jumps;
+    along[a].whole += own[a].whole, along[a].across += own[a].across, along[a].joined += own[a].joined, along[a].near += own[a].near, along[a].jumps += own[a].jumps, along[a].far += own[a].far;
     along[a].within_lines |= own[a].within_lines;
+    along[a].stride = std::max(along[a].stride, own[a].stride);
     along[a].least += best;
   }
 }

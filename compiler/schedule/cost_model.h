@@ -64,14 +64,19 @@ inline constexpr int deepest_again = 6;          // of expressions that are made
 
 // ---------------------------------------------------------------- axes
 
+// Elements between two that lie in lines, and mostly in pages, of their own. 6552 x 64 x 4 rows of four floats, whose halves rotate each other, 21.9 -> 2.7 ms
+// along the nearer ones, 26208 x 64 rows 15.6 -> 3.3 (Zen 5).
+inline constexpr double far_neighbours = 128;
+
 // What nodes do along an axis, in elements of the whole nest.
 struct AxisUse {
   double whole = 0;                     // in vectors that are loaded or stored as they are; all of them for a known step of a few
-  double across = 0;                    // others that are transposed in registers
+  double across = 0, far = 0;           // others that are transposed in registers; of these, the ones of far neighbours
   double joined = 0;                    // others that are picked from whole rows of a few elements without gaps
   double near = 0, jumps = 0;           // others, one by one: of several in a line of cache, and any other
   double least = 0;                     // of the nodes along it: the cost of what they read and write, each along the best of its axes
-  bool within_lines = false;            // neighbours lie in one line of cache
+  double stride = 0;                    // the longest between neighbours
+  bool within_lines = false;            // these lie in one line of cache
   bool folded = false;
   double kept_beside = 0;               // largest result of a fold over the axis, in elements
   int folds = 0;                        // over the axis
@@ -82,7 +87,9 @@ struct AxisUse {
     if (stride == 1 || is_known(known)) whole += stride * elements;
     else if (is_behind_rows(known) && (beside_few || stride <= longest_step)) joined += elements;
     else (stride <= 4 ? near : beside_few ? across : jumps) += elements;
+    if (beside_few && stride >= far_neighbours) far += elements;
     within_lines |= stride < static_cast<double>(line_bytes / 4);                // as floats do
+    this->stride = std::max(this->stride, stride);
   }
 };
 
@@ -114,7 +121,7 @@ inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits
 // where it pays only if no other axis is there; sums of integers .19 and .21 (Zen 5).
 constexpr double running_in_loads(bool of_floats, bool masks) { return of_floats && !masks ? 2 * carried_in_loads : 2; }
 inline constexpr int running_instructions = 12;  // likewise: four steps, each of a shuffle and an op, and what came before
-inline constexpr double across_in_loads = 2.5, joined_in_loads = 2;
+inline constexpr double across_in_loads = 2.5, joined_in_loads = 2, far_in_loads = 4;
 // A store that jumps: nothing fetches its line ahead. In blocks of tiles, which nothing folds, results in the caches are better written across
 // than operands are read: transposes of a million floats take 10 to 40 % less (Zen 5).
 inline constexpr Index shortest_in_blocks = 64;  // elements, of both loops
@@ -140,9 +147,11 @@ struct RootCost {
 };
 inline constexpr double rows_apart_cost = 8;     // parts_product: more than a batch of few elements that share lines
 // Of arrays in memory an element of the root has runs of a few lines far apart, where another root would read on: more than folds of few leaves cost. Instance
-// norm of 1310 pictures of 32 channels of 100 floats and its gradients, one thread: 5.8 -> 2.6 ms, of 167 of 784 1.73 -> 1.32 (Zen 5).
+// norm of 1310 pictures of 32 channels of 100 floats and its gradients, one thread: 5.8 -> 2.6 ms, of 167 of 784 1.73 -> 1.32; 512 x 64 x 4 rows of 64 floats,
+// whose halves rotate each other by tables for all of the 64, 3.3 -> 1.2 (Zen 5).
 inline constexpr double short_runs_cost = 7;
 bool are_short_runs(const Machine& machine, double elements_of_run, double bytes);      // bytes: of all arrays
+inline constexpr Index many_runs = 64;           // for each element of such a root: fewer do not matter
 RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis, int threads);
 bool idles_threads(const AxisUse& use, Index extent, bool is_vector_axis, int threads);
 

@@ -219,9 +219,11 @@ void Drafts::note_sums(const Draft& draft, NodeId id, const std::vector<int>& ax
 
 void Drafts::note_readings(const Draft& draft, NodeId id, const std::vector<int>& axes, RootPreference::Side& alone) const {
   alone.follows_scan = draft.scans;
+  alone.is_ready = graph_.node(id).mode != Mode::accumulate;
   for (int k = 0; k < graph_.arity(id); ++k) {
     const NodeId operand = graph_.operand(id, k);
     const int home = draft_of_[operand.value];
+    alone.is_ready &= home < 0;
     if (home < 0 || &drafts_[static_cast<std::size_t>(home)] != &draft) continue;
     alone.reads_nest |= static_cast<std::size_t>(graph_.node(operand).kept) == axes.size();
     alone.follows_scan &= graph_.node(id).kind == Kind::apply && reads_in_place(graph_, id, k, placed(operand).axes);

@@ -14,6 +14,7 @@
 namespace weft {
 
 inline constexpr Index line_bytes = 64;  // of every cache
+inline constexpr Index page_bytes = 4096;
 
 // Processors of one maker take 13 cycles for sixteen, in which 26 other instructions begin; those of another 10 for each (512 bits).
 double usual_square_root();

@@ -56,7 +56,7 @@ RootPreference::Choice RootPreference::best(const Side& side) const {
     const bool is_lanes = axis == lanes && uses.along.size() > 1;
     const RootCost cost_as_root = root_cost(uses.along[axis], side.axes[axis].hint, is_lanes, hints_.threads);
     const double penalty = cost_as_root.total();
-    if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), penalty, is_lanes, cost_as_root.shared_lines > 0, cost_as_root.large_results > 0};
+    if (choice.axis < 0 || penalty < choice.penalty) choice = {static_cast<int>(axis), lanes, penalty, is_lanes, cost_as_root.shared_lines > 0, cost_as_root.large_results > 0};
   }
   return choice;
 }
@@ -66,6 +66,20 @@ bool RootPreference::wastes_threads(const Side& side, const Choice& root, double
   if (root.axis < 0 || bytes < worth_waking) return false;
   const auto axis = static_cast<std::size_t>(root.axis);
   return idles_threads(side.uses.along[axis], side.axes[axis].hint, root.lanes, hints_.threads);
+}
+
+// Whether the root of both leaves runs of a few lines, far apart, to a nest that has a root along which memory moves farther.
+bool RootPreference::shortens_runs(const Side& nest, const Side& joined, const Choice& root, double bytes) const {
+  if (root.axis < 0) return false;
+  const std::vector<AxisUse>& along = joined.uses.along;
+  const double own = along[static_cast<std::size_t>(root.axis)].stride;
+  double run = 1;
+  bool has_longer = false;
+  for (std::size_t axis = 0; axis < along.size(); ++axis) {
+    if (along[axis].stride < own) run *= std::max(1.0, static_cast<double>(joined.axes[axis].hint));
+    has_longer |= axis != root.vectors && along[axis].stride > own && (nest.roots >> axis & 1) && joined.axes[axis].hint >= many_runs;
+  }
+  return has_longer && !root.lanes && are_short_runs(hints_.machine, run, bytes);
 }
 
 // Whether the node sums up the root of the nest to a row, where by itself it would run along columns, whose parts stay in registers.
@@ -81,6 +95,7 @@ bool RootPreference::should_part(const Side& alone, const Side& nest, const Side
   double bytes = static_cast<double>(element_size);
   for (const NestAxis& axis : joined.axes) bytes *= std::max(1.0, static_cast<double>(axis.hint));
   if (folds_to_rows(alone, nest, joined, together, element_size, bytes)) return true;
+  if (alone.is_ready && alone.rank < nest.rank && shortens_runs(nest, joined, together, bytes)) return true;
   if (alone.rank < nest.rank && wastes_threads(joined, together, bytes)) return together.penalty > without;
   if (together.large_results && alone.rank == nest.rank && alone.rank > 2) return together.penalty > std::max(by_itself, without);
   if (!together.lanes && !together.shares_lines && !(together.large_results && alone.rank != nest.rank)) return false;

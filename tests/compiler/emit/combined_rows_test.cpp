@@ -7,6 +7,7 @@
 #include <weft/weft.h>
 
 #include "bits.h"
+#include "code/features.h"
 
 using namespace weft;
 
@@ -129,4 +130,20 @@ TEST_CASE("rows are put together past the caches, if they follow each other, are
   CHECK_FALSE(combines(y, streaming(), 40, 27));
   CHECK_FALSE(combines(y, streaming(), 40, 5001));
   CHECK_FALSE(combines(x * 2.0f, streaming(), 40, 100));        // one row
+}
+
+TEST_CASE("rows whose windows overlap are put together where each reads few rows, and go several at once elsewhere") {
+  if (!has_feature(host_features(), "+avx512f")) return;
+  Graph g;
+  const Expr x = g.input("x", f32, {"h", "w"});
+  const auto sums = [&](Index size) {
+    const auto part = [&](Index from) { return Slice(from, from == size - 1 ? std::optional<Index>() : std::optional<Index>(from - size + 1)); };
+    Expr sum;
+    for (Index k = 0; k < size * size; ++k) sum = k == 0 ? x.slice({part(0), part(0)}) : sum + x.slice({part(k / size), part(k % size)});
+    const Function f = compile({sum}, {x}, streaming());
+    same_bits(f, {counted(f32, {60, 100})});
+    return combines_rows(f);
+  };
+  CHECK(sums(3));
+  CHECK_FALSE(sums(5));
 }

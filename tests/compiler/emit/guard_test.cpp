@@ -52,6 +52,18 @@ TEST_CASE("vector loops, folds, tiles and thin folds stay inside their arrays") 
   }
 }
 
+TEST_CASE("windows of a row read no further than the last of them") {
+  for (DType dtype : {f32, f64, i32})
+    for (Index n : {1, 5})
+      for (Index m : {18, 19, 33, 34, 50, 82}) {
+        Graph g;
+        const Expr x = g.input("x", dtype, {n, m});
+        const auto at = [&](Index from, Index size) { return x.slice({Slice::all, Slice(from, from == size - 1 ? std::optional<Index>() : std::optional<Index>(from - size + 1))}); };
+        check_guarded({at(0, 3) + at(1, 3) + at(2, 3), at(0, 2) - at(1, 2), at(0, 18) + at(17, 18) + at(9, 18)}, {x}, {counted(dtype, {n, m})});
+        if (n > 2) check_guarded({x.slice({Slice(0, -2), Slice(0, -1)}) + x.slice({Slice(1, -1), Slice(1, {})}) + x.slice({Slice(2, {}), Slice(0, -1)}) + x.slice({Slice(1, -1), Slice(0, -1)}) + x.slice({Slice(2, {}), Slice(1, {})})}, {x}, {counted(dtype, {n, m})});
+      }
+}
+
 TEST_CASE("parts that are joined, padding and gradients of slices read nothing beside their parts") {
   for (DType dtype : {f32, f64, u8, f16})
     for (Index n : {1, 3, 17})

@@ -45,6 +45,29 @@ TEST_CASE("gradients through what is rolled along a narrow axis") {
     }
 }
 
+// Elements of a row beside each other: a copy of the body reads in its window what another one has loaded.
+TEST_CASE("what other copies of a tile have loaded is not gathered, whichever way the window runs") {
+  for (const int lanes : {0, 4, 8})
+    for (const DType dtype : {f32, f64, u8, f16})
+      for (const Index columns : {3, 4, 7, 10, 15}) {
+        CAPTURE(lanes);
+        CAPTURE(dtype);
+        CAPTURE(columns);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", columns});
+        const Expr before = pad(x.slice({Slice::all, Slice{0, columns - 1}}), {{0, 0}, {1, 0}}), after = pad(x.slice({Slice::all, Slice{1, columns}}), {{0, 0}, {0, 1}});
+        const Expr turned = pad(flip(x.slice({Slice::all, Slice{0, 2}}), 1), {{0, 0}, {columns - 2, 0}});
+        const Function f = compile({x * 3 - before, maximum(after, x), x + turned, before + after}, {x}, {.threads = 2, .lanes = lanes, .verify = true});
+        same_bits(f, {uneven(dtype, {5000, columns})});
+        same_bits(f, {uneven(dtype, {37, columns})});
+      }
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 5});
+  const Function f = compile({x - roll(x, 1, 1) * 0.5f}, {x}, {.threads = 1});
+  f({uneven(f32, {5000, 5})});
+  CHECK(f.assembly().find("gather") == std::string::npos);
+}
+
 // One code for all of them, however many vectors are copied: it took seconds to compile where each had sixteen branches.
 TEST_CASE("windows of elements that lie apart are read by a function where no instruction gathers") {
   for (const int lanes : {0, 8})

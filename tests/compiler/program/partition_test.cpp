@@ -114,6 +114,21 @@ TEST_CASE("a triangle: bounds that move with the index of the loop outside") {
   }
 }
 
+TEST_CASE("of known whole vectors every part has a body, be it one vector long") {
+  const auto parts_of = [](const Extent& m, const Extent& from) {
+    Program program = rows({window(from)}, "n", m, 1);
+    program.buffers[0].extents = {"n", 16};
+    partition_loops(program, {{"n", 100}, {"m", 32}, {"p", 16}});
+    return lanes_of(program).parts.size();
+  };
+  CHECK(parts_of(32, 16) == 2);
+  CHECK(parts_of(32, 0) == 2);
+  CHECK(parts_of(48, 16) == 3);
+  CHECK(parts_of("m", 16) < 2);
+  CHECK(parts_of(32, "p") < 2);
+  CHECK(parts_of(32, 12) < 2);
+}
+
 TEST_CASE("short loops, many bounds, what is asked by steps and folds along rows that are asked for: no parts") {
   Program narrow = rows({window(3)}, "n", Extent("w") + 5, 1);
   partition_loops(narrow, {{"n", 100}, {"w", 20}});

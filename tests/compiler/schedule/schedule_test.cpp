@@ -182,6 +182,28 @@ TEST_CASE("channels of pictures are no root where each has short runs of all of 
   CHECK(roots(50, 1000, 100) == std::pair<std::size_t, std::size_t>(0, 1));      // few pictures
 }
 
+TEST_CASE("what all pictures share has arrays where its root would take them through memory in short runs") {
+  const char* graph = "graph g(%x: f32[n,c,p], %w: f32[c]) -> (%1) {\n%0: f32[i:c] = exp(%w[i])\n%1: f32[i:n,j:c,k:p] = multiply(%x[i,j,k], %0[j])\n}";
+  const auto roots = [&](Index n, Index c, Index p) {
+    const std::string text = schedule_text(graph, {{"n", n}, {"c", c}, {"p", p}});
+    return std::pair(count(text, "parallel"), count(text, "parallel i:n"));
+  };
+  CHECK(roots(1310, 32, 900) == std::pair<std::size_t, std::size_t>(2, 1));
+  CHECK(roots(20, 32, 900) == std::pair<std::size_t, std::size_t>(1, 0));
+  CHECK(roots(1310, 32, 3000) == std::pair<std::size_t, std::size_t>(1, 0));
+  CHECK(roots(50, 1000, 900) == std::pair<std::size_t, std::size_t>(1, 0));      // few pictures
+}
+
+TEST_CASE("vectors across short rows run along near ones in memory, along the longest axis in the caches") {
+  const char* graph = "graph g(%x: f32[n,s,4], %w: f32[4,s]) -> (%0) {\n%0: f32[i:n,j:s,k:4] = multiply(%x[i,j,k], %w[k,j])\n}";
+  const auto vectors = [&](Index n, Index s) {
+    const std::string text = schedule_text(graph, {{"n", n}, {"s", s}});
+    return std::pair(count(text, "lanes i:n"), count(text, "lanes j:s"));
+  };
+  CHECK(vectors(50000, 70) == std::pair<std::size_t, std::size_t>(0, 1));
+  CHECK(vectors(500, 70) == std::pair<std::size_t, std::size_t>(1, 0));
+}
+
 TEST_CASE("axes that run through all arrays become one before others repeat along them") {
   const auto of = [](const char* rows) { return concat("graph g(%x: f32[n,", rows, ",3], %m: f32[", rows, ",3]) -> (%0) {\n%0: f32[i:n,j:", rows, ",k:3] = subtract(%x[i,j,k], %m[j,k])\n}"); };
   CHECK(count(schedule_text(of("5"), {{"n", 5000}}), ":15") == 1);          // too long to repeat in registers
