@@ -18,6 +18,8 @@ class Accesses : protected Folds {
 
   // stream.cpp
   bool past_caches() const { return begin_lines(stream_); }
+  bool comes_from_memory(const Load& load) const { return stream_ != PastCaches::no || lies_in_memory(load.buffer, load.at); }      // of loads with masks it comes slowly
+  bool walks_rows_of_memory(const Loop& loop) const;
   static bool is_one_row(const Store& store, int axis);
   bool is_only_written(const Store& store, int axis) const;
   bool streams(const Store& store, int axis, int lanes = lane_count) const;

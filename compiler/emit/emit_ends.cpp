@@ -44,10 +44,14 @@ Value* KernelEmitter::emit_single_vectors(const Loop& loop, Range range) {
   return rest;
 }
 
-// Whether what short rows of a long body leave over of whole steps is worth code of its own. Where it is the same code, each row takes a detour by way of
-// memory, and as long as a whole step. Not measured with registers of masks.
+// Whether what rows of a long body leave over of whole steps is worth code of its own. Where it is the same code, each row takes a detour by way of
+// memory, and as long as a whole step. With registers of masks that is so for what comes from memory: gated linear units of 55924 x 100 floats 3.1 -> 1.6 ms,
+// cells of 72628 x 33 with long short-term memory 11.0 -> 4.0 (Zen 5).
 bool KernelEmitter::ends_apart(const Loop& loop) const {
-  return jam_.empty() && loop.var.axis != program_.root.var.axis && !has_feature("+avx512f") && loop.weight > twice_emitted && loop.weight <= ends_apart_up_to && program_.axis(loop.var.axis).hint <= short_rows;
+  if (!jam_.empty() || loop.var.axis == program_.root.var.axis || loop.weight <= twice_emitted) return false;
+  const Index extent = program_.axis(loop.var.axis).hint;
+  if (has_feature("+avx512f")) return loop.weight <= masked_only && extent <= rows_in_memory && walks_rows_of_memory(loop);
+  return loop.weight <= ends_apart_up_to && extent <= short_rows;
 }
 
 void KernelEmitter::emit_end_apart(const Loop& loop, Range range, int steps) {

@@ -235,10 +235,10 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
   Value* rest = range.begin;
   const bool exact = !bytes && (!runs_in_leaves(loop) || fold_leaf % stride == 0) && relies_on_whole(loop.var.axis, stride), masks = has_feature("+avx512f") && jam_.empty();
   if (!bytes && !exact && masks_registers(loop, steps)) return emit_narrow_range(loop, range, steps);
-  if (!bytes && !exact && ends_apart(loop)) return emit_end_apart(loop, range, steps);
   // Stores past the caches have no masks; loads of elements by steps share whole rows without them, and stores of such are one by one with them.
   const bool unmasked = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& each) { return each.second.stream || lies_by_steps(each.second); });
   if (jam_.empty() && masks && !unmasked && !bytes && steps > 1 && is_one_masked_step(loop, steps)) return emit_rest(loop, range, steps, false);
+  if (!bytes && !exact && ends_apart(loop)) return emit_end_apart(loop, range, steps);
   if (!bytes && !exact && !is_emitted_twice(loop) && shares_body(loop)) return emit_shared_body(loop, range, steps);
   if (auto rows = bytes || exact ? std::nullopt : shared_rows(loop)) return emit_shared_rows(loop, range, std::move(*rows));
   const bool once = !exact && (masks && !unmasked ? !is_emitted_twice(loop) : loop.weight > masked_only);
@@ -258,7 +258,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     }
     if (exact) return repeated_.clear();
     if (folds_hold_rows_) take_columns(loop);
-    if (steps > 1 && loop.weight <= small_body && (register_bytes() < 64 || !jam_.empty())) rest = emit_single_vectors(loop, {rest, range.end});
+    if (steps > 1 && loop.weight <= small_body && (register_bytes() < 64 || !jam_.empty() || walks_rows_of_memory(loop))) rest = emit_single_vectors(loop, {rest, range.end});
   }
   if (once && masks) return emit_whole_then_rest(loop, range, steps);
   const bool as_whole_step = once || !repeat_in_each_vector();

@@ -58,7 +58,8 @@ Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
   return apart != 0 && picks_joined_rows(static_cast<int>(few), size_of(program_.buffer(load.buffer).dtype), true, false, std::abs(apart)) ? apart : 0;
 }
 
-// Before the copies of a vector step.
+// Before the copies of a vector step. Rows of few floats from memory come in pieces, without masks: gated linear units of 1118481 x 5 floats 13 -> 2.3 ms, of
+// doubles 2.4 -> 3.0 (Zen 5).
 void KernelEmitter::load_tiles(const Loop& lanes, Value* index, const Masks& masks) {
   if (copies_.tiled_by < 0) return;
   fetch_beside_tiles(lanes, index);
@@ -90,10 +91,11 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index, const Masks& mas
     Value* at = nullptr;
     std::optional<LaterTile> later;
     if (!copies_.thin && !(copies_.swept > 0 && has_long_blocks()) && program_.buffer(load->buffer).place != Place::row) later = later_tile(*load, access, step, width, lanes);
+    const bool in_pieces = comes_from_memory(*load) && size_of(dtype) <= size_of(f32);
     const bool far_rows = copies_.thin && leaves_second_level(*load, lanes);
     for (int lane = 0; lane < lane_count; ++lane) {
       at = row_at(at, access, index, lane);
-      rows.push_back(std::abs(step) == 1 ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
+      rows.push_back(std::abs(step) == 1 && !in_pieces ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
       // Few elements of a row: a line has several rows, and no pages are apart.
       const Index row_bytes = width * std::abs(step) * item_bytes(dtype);
       if (copies_.thin && past_caches() && !part_ && lane * row_bytes % line_bytes < row_bytes) fetch_lines(at, number(thin_bytes_ahead), row_bytes, true);

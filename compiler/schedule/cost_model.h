@@ -257,7 +257,7 @@ inline constexpr int interleaved_body = 100;     // of a few long functions: fou
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
 inline constexpr Index worth_overlapping = 8192; // elements of loops whose turns overlap: they take up to a sixth less, and 1 to 2 ms more to compile
 inline constexpr int ends_apart_up_to = 48;       // bodies up to this size: again for what short rows leave over
-inline constexpr Index short_rows = 256;          // of those: longer ones hardly notice
+inline constexpr Index short_rows = 256, rows_in_memory = 4096;          // of those: longer ones hardly notice
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 // Bodies for the parts of a loop, or the rows of a loop outside, between bounds of what is asked of the index (partition.h): a bound nearer to an
 // end is one with it; shorter parts are not worth a body of their own. More than so many parts pay while their bodies are small in all. Halves of
