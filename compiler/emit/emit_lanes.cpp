@@ -288,6 +288,7 @@ void KernelEmitter::emit_vectors(const Loop& loop) {
   if (by_lines) open_combined_rows(loop);
   around_lanes([&] { fold_leaves(loop, range, leaves, [&](Range part) { emit_lane_range(loop, part); }); });
   if (by_lines) close_combined_rows(loop);
+  row_windows_.clear();
   take_extremes(loop);
   each_copy([&] { close_folds(loop, range); });
 }

@@ -45,6 +45,9 @@ Graph read_through_values(const Graph& graph);  // inline_windows.cpp
 Graph inline_windows(const Graph& graph);       // inline_windows.cpp
 // Cheap values of one element that ops read at several indices are made at each of them: no array is between.
 Graph make_where_read(const Graph& graph);      // make_where_read.cpp
+// Cheap values that a stack along its last axis puts side by side are made where it stores them.
+Graph make_in_stacks(const Graph& graph);       // make_in_stacks.cpp
+bool stacks_last(const Graph& graph);           // some node may be one
 // Values of which every reader takes the same part are made in that part only.
 Graph narrow(const Graph& graph);               // narrow.cpp
 bool reads_in_part(const Graph& graph);         // some node does

@@ -111,6 +111,9 @@ inline constexpr int made_in_window = 24;
 inline constexpr int made_again_in_window = 8;
 // The most ops of a value that is made at each index at which it is read, and of all of these (passes/make_where_read.cpp).
 inline constexpr int made_where_read = 2, made_where_read_in_all = 12;
+// Elements of the last axis of a stack, and the most ops in all that are made over it too (passes/make_in_stacks.cpp).
+inline constexpr Index most_stacked = 4;
+inline constexpr int made_in_stack = 16;
 // Folds of folds over so many elements each, of so many instructions in all, are written out: means of 2 x 2 floats, whose channels lie inside, 157 us
 // as loops, 78 so (1.6 M of them, Zen 5).
 inline constexpr Index most_unrolled = 4;
