@@ -121,15 +121,16 @@ void KernelEmitter::emit_windows(const Loop& loop, Value* index, const Masks& ma
   });
 }
 
-// What a copy so far has loaded of the same elements; or null.
+// What the body, or a copy so far, has loaded of the same elements; or null.
+Value* KernelEmitter::kept_vector(const Window& window, Index lanes) const {
+  const auto kept = std::find_if(windows_.begin(), windows_.end(), [&](const KeptVector& each) { return each.window == window && each.lanes >= lanes; });
+  return kept == windows_.end() ? nullptr : kept->value;
+}
 Value* KernelEmitter::kept_window(const Load& load) const {
-  if (!copies_.keep_windows || jam_.empty()) return nullptr;
-  const Window window = window_of(load, copied_axis_, jam_copy_);
-  const auto kept = std::find_if(windows_.begin(), windows_.end(), [&](const auto& each) { return each.first == window; });
-  return kept == windows_.end() ? nullptr : kept->second;
+  return copies_.keep_windows && !jam_.empty() ? kept_vector(window_of(load, copied_axis_, jam_copy_)) : nullptr;
 }
 void KernelEmitter::keep_window(const Load& load, Value* loaded) {
-  if (copies_.keep_windows && !jam_.empty()) windows_.emplace_back(window_of(load, copied_axis_, jam_copy_), loaded);
+  if (copies_.keep_windows && !jam_.empty()) windows_.push_back({window_of(load, copied_axis_, jam_copy_), loaded});
 }
 
 void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks) {

@@ -162,6 +162,7 @@ class KernelEmitter : private Accesses {
   void emit_jammed_items(const Loop& loop, Value* index, int steps, const Masks& masks);
   void each_turn(const Loop& loop, const std::function<void(const Turn&)>& emit);
   void emit_windows(const Loop& loop, Value* index, const Masks& masks);
+  Value* kept_vector(const Window& window, Index lanes = lane_count) const;
   Value* kept_window(const Load& load) const;
   void keep_window(const Load& load, Value* loaded);
   bool is_common(const Load& load, const Loop& loop) const;
@@ -260,6 +261,7 @@ class KernelEmitter : private Accesses {
   // emit_row_windows.cpp
   bool picks_sooner(const Loop& loop, const std::vector<RowWindow>& all) const;
   void find_row_windows(const Loop& loop);
+  Index reach_of(const Item* first) const;
   Value* row_vector(const Loop& loop, const Item* first, Value* index, int step, int steps);
   std::vector<Value*> emit_row_window(const Loop& loop, const Item* item, Value* index, int steps, const Masks& masks);
 
@@ -342,7 +344,12 @@ class KernelEmitter : private Accesses {
   std::map<std::pair<const void*, int>, Value*> jam_sums_;   // by Accumulate and step: carried from copy to copy
   std::map<std::pair<const void*, int>, Value*> repeated_;   // by Load and step: what every iteration would load again
   std::map<std::pair<const void*, int>, Value*> common_;     // by Load and step: what every copy would load again
-  std::vector<std::pair<Window, Value*>> windows_;           // what the body, or copies so far, have loaded, each one vector
+  struct KeptVector {
+    Window window;
+    Value* value;
+    Index lanes = lane_count;                   // that it has, the first ones
+  };
+  std::vector<KeptVector> windows_;             // what the body, or copies so far, have loaded
   std::unordered_map<const Item*, RowWindow> row_windows_;   // of the current loop, by Load: those that are picked from vectors of their row
   std::vector<std::size_t> of_rows_;            // values whose packs are in the order of rows
   Value* rows_left_ = nullptr;                  // of such, where they are fewer than a vector has

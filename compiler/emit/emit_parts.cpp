@@ -78,8 +78,8 @@ void KernelEmitter::emit_part(const Loop& part, Range range) {
   if (steps > 1) emit_single_vectors(part, {rest, range.end});
 }
 
-// Whether code knows that the parts are all there is: no vector asks where it is. Rows of 64 floats
-// whose halves rotate each other .11 -> .066 ns an element (Zen 5).
+// Whether code knows that the parts are all there is: no vector asks where it is. Rows of 64 floats whose halves rotate each other .11 -> .066 ns an
+// element (Zen 5).
 static bool leave_nothing(const std::vector<Range>& wholes, Range range) {
   Value* at = range.begin;
   for (const Range& whole : wholes) {

@@ -42,9 +42,12 @@ void KernelEmitter::find_row_windows(const Loop& loop) {
     const auto access = accesses.find(item);
     return access != accesses.end() && access->second.lane == StrideClass::unit && access->second.period == 0 && access->second.each == 1 && !access->second.cells;
   };
+  const auto is_stored = [&](int buffer) {
+    return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) { return std::holds_alternative<Store>(item) && std::get<Store>(item).buffer == buffer; });
+  };
   std::erase_if(all, [&](const RowWindow& window) {
     const auto& load = std::get<Load>(*window.load);
-    return size_of(program_.buffer(load.buffer).dtype) < size_of(f32) || !is_plain(window.load) || !is_plain(window.first);
+    return size_of(program_.buffer(load.buffer).dtype) < size_of(f32) || is_stored(load.buffer) || !is_plain(window.load) || !is_plain(window.first);
   });
   const bool in_caches = !all.empty() && picks_sooner(loop, all);
   for (const RowWindow& window : all) {
@@ -54,26 +57,32 @@ void KernelEmitter::find_row_windows(const Loop& loop) {
   }
 }
 
+// How far behind the first one's vector windows of its row reach.
+Index KernelEmitter::reach_of(const Item* first) const {
+  Index reach = 0;
+  for (const auto& [item, window] : row_windows_) if (window.first == first) reach = std::max(reach, window.ahead);
+  return reach;
+}
+
 // Of the row: the vector so many steps on; behind the last step no more of it than windows reach into, as the row may end there.
 Value* KernelEmitter::row_vector(const Loop& loop, const Item* first, Value* index, int step, int steps) {
   const auto& load = std::get<Load>(*first);
+  const Index lanes = step < steps ? lane_count : reach_of(first);
   Window vector = window_of(load, copied_axis_, jam_copy_);
   for (Subscript& s : vector.at)
     if (s.axis == loop.var.axis) s.start = s.start + step * lane_count;
-  const auto kept = std::find_if(windows_.begin(), windows_.end(), [&](const auto& each) { return each.first == vector; });
-  if (kept != windows_.end()) return kept->second;
+  if (Value* kept = kept_vector(vector, lanes)) return kept;
   LaneAccess access = accesses_.at(first);
   Value* mask = nullptr;
   if (step == steps) {
     access.next_row = nullptr;
-    Index reach = 0;
-    for (const auto& [item, window] : row_windows_) if (window.first == first) reach = std::max(reach, window.ahead);
-    std::vector<llvm::Constant*> lanes;
-    for (Index lane = 0; lane < lane_count; ++lane) lanes.push_back(b_.getInt1(lane < reach));
-    mask = llvm::ConstantVector::get(lanes);
+    std::vector<llvm::Constant*> there;
+    for (Index lane = 0; lane < lane_count; ++lane) there.push_back(b_.getInt1(lane < lanes));
+    mask = llvm::ConstantVector::get(there);
   }
-  windows_.emplace_back(std::move(vector), lane_load(access, program_.buffer(load.buffer).dtype, index, step, mask));
-  return windows_.back().second;
+  Value* loaded = lane_load(access, program_.buffer(load.buffer).dtype, index, step, mask);
+  windows_.push_back({std::move(vector), loaded, lanes});
+  return loaded;
 }
 
 // By step; none: the load is no such window, or some lanes are outside of the loop.

@@ -18,11 +18,10 @@ class RootPreference {
   // Whether a node and the nodes of a nest should part, though they fit together.
   //   alone   the node by itself      nest   the nest without it      joined   the nest with it
   // The roots that are left may make the vector axis the root, one of few elements in the same lines, or one over which large results are folded, where one
-  // side by itself had a better one. If one side runs
-  // over more axes, what the other makes for it is small beside its work: they part. Otherwise both read the same arrays,
-  // and part only if the tiles of the shared nest do not stay in cache, or are too few for the threads. What folds the root of a larger nest
-  // to less than a leaf for each thread parts from it: the sum over rows of their sums. What is small and
-  // made of inputs alone parts too where its root would take the nest through memory in short runs.
+  // side by itself had a better one. If one side runs over more axes, what the other makes for it is small beside its work: they part. Otherwise both read
+  // the same arrays, and part only if the tiles of the shared nest do not stay in cache, or are too few for the threads. What folds the root of a larger
+  // nest to less than a leaf for each thread parts from it: the sum over rows of their sums. What is small and made of inputs alone parts too where its root
+  // would take the nest through memory in short runs.
   struct Side {
     const AxisUses& uses;
     std::uint64_t roots;

@@ -41,6 +41,22 @@ TEST_CASE("weights and sums of windows, rows of every length, folds and stores")
     }
 }
 
+// What stands behind the last vector of the first group is the beginning of the next one.
+TEST_CASE("windows whole vectors apart, whose groups meet") {
+  for (const DType dtype : {f32, f64, i32})
+    for (const Index apart : {17, 32, 48, 64, 96, 128}) {
+      CAPTURE(apart);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", "m"});
+      const Index size = apart + 3;
+      const Expr near = window(x, 0, size) + window(x, 2, size), far = window(x, apart, size) - window(x, apart + 1, size) + window(x, apart + 2, size);
+      const Expr all = maximum(near - far, minimum(abs(near), far + near)) - abs(far);
+      const Function stored = compile({all}, {x}, checked()), folded = compile({sum(near - far, 1)}, {x}, checked());
+      for (const Index columns : {300, 16, 32, 64, 65, 100})
+        for (const Function* f : {&stored, &folded}) same_bits(*f, {uneven(dtype, {3, columns + size - 1})});
+    }
+}
+
 TEST_CASE("past the caches, where arrays begin within lines, and along one long row") {
   for (const Index offset : {0, 1, 3})
     for (const Index size : {2, 5, 16}) {
