@@ -39,9 +39,13 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
   axis_index_[static_cast<std::size_t>(rows.var.axis)] = number(0);
   open_accesses(lanes);
   Strides strides;
-  for (const Item& item : lanes.body)
-    if (auto* load = std::get_if<Load>(&item)) strides[&item] = stride_along(load->buffer, load->at, rows.var.axis);
-    else if (auto* store = std::get_if<Store>(&item)) strides[&item] = stride_along(store->buffer, store->at, rows.var.axis);
+  for (const Item& item : lanes.body) {
+    if (auto* store = std::get_if<Store>(&item)) strides[&item] = stride_along(store->buffer, store->at, rows.var.axis);
+    auto* load = std::get_if<Load>(&item);
+    if (!load) continue;
+    strides[&item] = stride_along(load->buffer, load->at, rows.var.axis);
+    if (auto access = accesses_.find(&item); access != accesses_.end() && outer.from_memory && lies_in_memory(load->buffer, load->at)) access->second.next_row = number(columns_ahead);
+  }
   for (const Item& item : lanes.body)
     if (auto* accumulate = std::get_if<Accumulate>(&item)) {
       const Fold& fold = program_.fold(accumulate->fold);

@@ -113,7 +113,8 @@ Value* KernelEmitter::emit_several(const Loop& loop, const Outer& outer, Togethe
 }
 
 void KernelEmitter::emit_serial(const Loop& loop) {
-  const Outer outer = outer_of(loop);
+  Outer outer = outer_of(loop);
+  outer.from_memory = std::any_of(outer.loops.begin(), outer.loops.end(), [&](const Loop* lanes) { return reads_rows_of_memory(*lanes); });
   Together how = together(loop, outer);
   if (how == Together::windows && combines_rows()) how = Together::none;
   if (how == Together::thin) return emit_thin(loop, outer);

@@ -18,6 +18,7 @@ class Fetches : protected Addresses {
   bool follows_closely(const Load& load, const Load& other) const;
   bool folds_from_memory(const Loop& loop) const;
   bool lies_in_memory(int buffer, const std::vector<Subscript>& at) const;
+  bool reads_rows_of_memory(const Loop& lanes) const;
   double bytes_of_array(int buffer, const std::vector<Subscript>& at) const;
   Index near_ahead(Index streams) const;        // how far each fetches into the first level; 0: it has no room for them
 
@@ -29,10 +30,12 @@ class Fetches : protected Addresses {
     const Loop* loop;
     unsigned next_steps = 0;                    // which of its vectors side by side fetch the next row, a bit for each
   };
+  const Loop* loop_of_rows() const;
   void find_accesses(const Loop& loop);
   void note_written(int buffer, const std::vector<Subscript>& at);
   void share_next_row(std::vector<Reader>& readers) const;
   double near_room() const;                     // bytes of the first level for what is fetched
+  double near_room_of_rows() const;
   bool fetches_next_unit(const Load& load, const Loop& loop) const;
   int walked_down_by_runs(const Load& load, const Loop& loop) const;
   Index units_ahead(const std::vector<Reader>& readers, const Reader& reader) const;

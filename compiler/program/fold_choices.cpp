@@ -83,7 +83,7 @@ bool LoopChoices::is_columns(const Loop& loop, const Outer& outer) const {
     ++arrays;
     apart = std::max(apart, columns * item_bytes(program_.buffer(load->buffer).dtype));
   }
-  return lanes.weight <= small_body && rows >= static_cast<Index>(fold_slots) && columns_pay(rows * arrays, apart);
+  return lanes.weight <= small_body && rows >= static_cast<Index>(fold_slots) && columns_pay(rows * arrays, apart, outer.from_memory);
 }
 
 // Rows one by one, of which several sums are taken one after the other, of little else: each is a chain of additions, as the order of sums stays, and a

@@ -58,6 +58,7 @@ class LoopChoices {
     bool ordered = false;                       // one of the last two
     bool stores = false;
     bool pure = false;                          // beside the vector loops, values are made and nothing else
+    bool from_memory = false;                   // what they read no cache holds; set by those who know the machine
   };
   int code_with_windows(const Loop& lanes) const;
   Outer outer_of(const Loop& loop) const;

@@ -297,12 +297,25 @@ void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedul
 }
 
 // Units begin where what stays for several elements does, and with whole vectors.
-Index unit_of_staying(const Nest& nest) {
+Index unit_of_staying(const Nest& nest, Index unit) {
   Index whole = 1;
   for (const Placed& placed : nest.nodes)
     for (const Repeat& repeat : placed.repeats)
       if (placed.axes[static_cast<std::size_t>(repeat.along)] == nest.lanes) whole = std::lcm(whole, std::lcm(repeat.each, Index{lane_count}));
-  return std::max(whole, nest.unit / whole * whole);
+  return std::max(whole, unit / whole * whole);
+}
+
+// Of a root that runs as vectors. moved: bytes of all arrays.
+Index unit_of_root_vectors(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest, double moved) {
+  const NestAxis& axis = nest.axes[static_cast<std::size_t>(nest.lanes)];
+  const bool distributed = nest.distribution.loops > 0;
+  const double across = bytes_across(graph, hints, nest), slots = bytes_of_slots(graph, nest);
+  const double bytes = (distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest)) + across;
+  Index unit = unit_of_vectors(bytes, axis.hint, elements_of(nest), hints.threads, instructions_of(graph, nest), distributed ? strip_share : first_level_share);
+  if (scans(graph, nest)) unit = across >= long_row_across ? std::min<Index>(unit, lane_count) : unit_down_rows(hints.machine, Down::scans, unit, bytes, moved, axis.hint, hints.threads);
+  else if (slots > 0 && across == 0 && !distributed) unit = unit_down_rows(hints.machine, Down::folds, unit, bytes + slots, moved, axis.hint, hints.threads);
+  unit = unit_of_staying(nest, unit);
+  return has_folds(graph, nest) || bytes > 0 ? unit_of_short_axis(unit, axis.known.most) : unit;
 }
 
 }  // namespace
@@ -320,15 +333,7 @@ void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, N
   nest.root = build_tree(graph, nest, distribute(graph, schedule, nest));
   const bool root_is_vectors = !nest.vars.empty() && nest.vars[0] == LoopVar{nest.lanes, Part::tile};
   if (!root_is_vectors || folds_axis(graph, nest, nest.lanes)) return;
-  const bool distributed = nest.distribution.loops > 0;
-  const double across = bytes_across(graph, hints, nest), bytes = (distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest)) + across;
-  nest.unit = unit_of_vectors(bytes, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, elements_of(nest), hints.threads, instructions_of(graph, nest),
-                              distributed ? strip_share : first_level_share);
-  if (scans(graph, nest))
-    nest.unit = across >= long_row_across ? std::min<Index>(nest.unit, lane_count)
-                                          : unit_of_scan(hints.machine, nest.unit, bytes, moved, nest.axes[static_cast<std::size_t>(nest.lanes)].hint, hints.threads);
-  nest.unit = unit_of_staying(nest);
-  if (has_folds(graph, nest) || bytes > 0) nest.unit = unit_of_short_axis(nest.unit, nest.axes[static_cast<std::size_t>(nest.lanes)].known.most);
+  nest.unit = unit_of_root_vectors(graph, hints, schedule, nest, moved);
 }
 
 }  // namespace weft

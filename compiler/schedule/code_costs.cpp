@@ -16,7 +16,12 @@ Index columns_of_strip(std::size_t bytes) { return std::max<Index>(Index{most_ve
 // 100 and 200 rows of 16 M floats .16, .16 and .15 ns an element, .11, .10 and .09 so; of 64, 512 and 1000 rows of 65536, 8192 and 3000 floats .058, .040
 // and .043, and .041, .055 and .039; of products of 128 rows of 32768 floats .15 and .20. Rows of fewer than three vectors are too short for eight passes where
 // there are many: 256 of 32 floats .044 and .057 (Zen 5).
-bool columns_pay(Index rows, Index apart) {
+// From memory a pass is as many streams as it walks through rows, too many or too short for the hardware's own fetching: of 400 rows of 520 to 5000 floats 3.4 to
+// 4.1 ms for 64 MiB, rows of slots 1.7 to 2.1, of 48 to 400 rows of 100 floats 3.2 to 4.2 and 2.0 to 2.7. Of fewer and longer ones, each fetched ahead, 48 and
+// 100 rows of 1000 to 5000 floats 2.7 to 3.2 ms -> 1.9 to 2.9, rows of slots 2.6 to 3.4 (Zen 4).
+bool columns_pay(Index rows, Index apart, bool from_memory) {
+  constexpr Index most_from_memory = 256, least_apart_in_memory = 2048;
+  if (from_memory && (rows > most_from_memory || apart < least_apart_in_memory)) return false;
   constexpr Index sets = 64, ways = 8, passes = static_cast<Index>(fold_slots) / slots_of_a_pass, short_row = 3 * line_bytes;
   const Index lines = ways * (apart % line_bytes == 0 ? sets / std::gcd(std::max<Index>(1, apart / line_bytes), sets) : sets);
   return rows <= (apart < short_row ? lines / 2 : passes * lines);

@@ -161,9 +161,12 @@ Index unit_of_vectors(double row_bytes, Index extent, double elements, int threa
   return elements >= worth_sharing ? shared_unit(unit, extent, threads) : unit;
 }
 
-Index unit_of_scan(const Machine& machine, Index unit, double row_bytes, double bytes, Index extent, int threads) {
-  const double room = is_in_memory(machine, bytes) ? near_bytes(machine) : static_cast<double>(first_level_share);
-  const Index most = static_cast<Index>(room / std::max(1.0, row_bytes)) / least_shared_unit, each = units_in(units_in(extent, threads), least_shared_unit);
+Index unit_down_rows(const Machine& machine, Down what, Index unit, double state_bytes, double bytes, Index extent, int threads) {
+  const bool in_memory = is_in_memory(machine, bytes);
+  const bool unit_stays = static_cast<double>(unit) / static_cast<double>(std::max<Index>(1, extent)) * bytes <= machine.second_level_bytes;
+  if (what == Down::folds && (!in_memory || unit_stays)) return unit;
+  const double room = what == Down::folds ? machine.second_level_bytes : in_memory ? near_bytes(machine) : static_cast<double>(first_level_share);
+  const Index most = static_cast<Index>(room / std::max(1.0, state_bytes)) / least_shared_unit, each = units_in(units_in(extent, threads), least_shared_unit);
   return std::max(unit, std::min(most, each) * least_shared_unit);
 }
 

@@ -199,10 +199,15 @@ Index unit_of_vectors(double row_bytes, Index extent, double elements, int threa
 // is loaded as far into a page as what was just stored waits for it. Over rows of so many bytes units are no longer than a vector. Running sums along
 // 256 and 1024 floats, 64 and 16 rows at a time: .17 and .09 ns an element, 1000 floats .21 and .16; along 64 no difference (Zen 5).
 inline constexpr double long_row_across = 512;
-// Of scans down columns, whose state stays in the first level, or for rows in memory in the second: units of whole rows read on from row to row, others a
-// page of each. row_bytes: as above; bytes: of all arrays. Running sums down 4096 x 4096 floats 4.8 -> 2.5 ms, 5461 x 3000 6.3 -> 3.3, least so far of
-// as many bytes 1.4 -> .65; in the caches of floats as before, of bytes .5 to .9 (Zen 5).
-Index unit_of_scan(const Machine& machine, Index unit, double row_bytes, double bytes, Index extent, int threads);
+// Down columns: units of whole rows read on from row to row, others a page of each. As long as the state stays near, which scans go back to with each
+// element: in the first level, or for rows in memory in the second. Of folds, which go back to a slot after sixteen rows, for rows in memory alone, more of
+// them than the second level holds for a unit: else later loops find them there.
+// state_bytes: for each column; bytes: of all arrays.
+// Running sums down 4096 x 4096 floats 4.8 -> 2.5 ms, 5461 x 3000 6.3 -> 3.3, least so far of as many bytes 1.4 -> .65; in the caches of floats as before, of
+// bytes .5 to .9 (Zen 5). Sums down 2048 x 8192 floats 3.4 -> 2.3 ms, variances 4.3 -> 2.5, argmax 8.9 -> 3.8, softmax 16.6 -> 11.7, of 1024 x 16384 2.9 -> 2.3,
+// 4.0 -> 2.4, 5.4 -> 3.8 and 14.3 -> 11.6; of an eighth as many rows, in the caches, no less (Zen 4).
+enum class Down : std::uint8_t { scans, folds };
+Index unit_down_rows(const Machine& machine, Down what, Index unit, double state_bytes, double bytes, Index extent, int threads);
 // No longer than the axis is in all calls: rows of a unit are filled and summed up as a whole, again and again where folds are nested. The
 // gradient of batch normalization of 16 channels took 24 ns an element with rows of 1024.
 Index unit_of_short_axis(Index unit, Index most);
@@ -281,7 +286,9 @@ inline constexpr unsigned likely_to_spill = 200;
 inline constexpr int slots_of_a_pass = 2;        // of sums of columns: see emit_columns.cpp
 inline constexpr int only_summed = 2;            // the body of a loop that does nothing else
 Index columns_of_strip(std::size_t bytes);       // .. of what is summed up, for each of its columns
-bool columns_pay(Index rows, Index apart);       // rather than rows of slots; rows: of all arrays; apart: bytes from row to row
+// Rather than rows of slots. rows: of all arrays; apart: bytes from row to row.
+bool columns_pay(Index rows, Index apart, bool from_memory);
+inline constexpr Index columns_ahead = 1024;     // bytes of each row that such a walk fetches meanwhile, if they come from memory
 inline constexpr int tiled_body = 24;            // sixteen copies of a larger body are too much code
 inline constexpr int thin_bodies = 16 * tiled_body;   // the same of all copies of a loop that is written out
 Index most_thin(bool calls, bool stores, bool across);   // elements of such a loop: whose copies call long functions, store, or lie across the vectors

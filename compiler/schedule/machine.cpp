@@ -75,7 +75,8 @@ Processor find_processor() {
   const bool has_family = __builtin_cpu_is("amd") && __get_cpuid(1, &signature, &other, &other, &other);
   const unsigned family = has_family ? (signature >> 8 & 0xf) + (signature >> 20 & 0xff) : 0, model = (signature >> 4 & 0xf) + (signature >> 12 & 0xf0);
   if (family == zen_5) return {10, 6, 128 << 20, one_by_one, after_next_row, short_tile_block, 1 << 24};
-  if (family == zen_3_and_4 && (model < 0x10 || (model >= 0x20 && model < 0x60))) return {10, 6, largest, least_along_root, next_row, long_tile_block};
+  const bool is_zen_3 = model < 0x10 || (model >= 0x20 && model < 0x60);
+  if (family == zen_3_and_4) return is_zen_3 ? Processor{10, 6, largest, least_along_root, next_row, long_tile_block} : Processor{10, 6, third_level, least_along_root, after_next_row};
 #endif
   return {10, 6, third_level, least_along_root, next_row};
 }

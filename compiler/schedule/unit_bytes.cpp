@@ -72,6 +72,19 @@ double bytes_across(const Graph& graph, const Hints& hints, const Nest& nest) {
   return bytes;
 }
 
+double bytes_of_slots(const Graph& graph, const Nest& nest) {
+  double bytes = 0;
+  for (const Placed& placed : nest.nodes) {
+    const Node& node = graph.node(placed.node);
+    if (node.mode != Mode::accumulate) continue;
+    double rows = 1;
+    for (auto k = static_cast<std::size_t>(node.kept); k < placed.axes.size(); ++k)
+      if (placed.axes[k] >= 0 && placed.axes[k] != nest.lanes) rows *= static_cast<double>(nest.axes[static_cast<std::size_t>(placed.axes[k])].hint);
+    if (rows >= fold_slots) bytes += static_cast<double>((is_ordered(node.accumulator, node.dtype) ? fold_slots : 1) * size_of(node.dtype));
+  }
+  return bytes;
+}
+
 double bytes_of_strip(const Graph& graph, const Schedule& schedule, const Nest& nest) {
   std::set<NodeId> arrays;
   std::size_t widest = 1;

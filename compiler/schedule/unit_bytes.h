@@ -10,5 +10,7 @@ double kept_bytes(const Graph& graph, const Schedule& schedule, const Nest& nest
 double bytes_of_strip(const Graph& graph, const Schedule& schedule, const Nest& nest);
 // Of arrays whose lines lie across the vectors: the elements of a line are read one after the other, by loops outside.
 double bytes_across(const Graph& graph, const Hints& hints, const Nest& nest);
+// Of folds over many rows: their slots.
+double bytes_of_slots(const Graph& graph, const Nest& nest);
 
 }  // namespace weft

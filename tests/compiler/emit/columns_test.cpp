@@ -2,6 +2,7 @@
 // interpreter's bits, whatever the rows and columns.
 #include "bits.h"
 #include "layouts.h"
+#include "rows.h"
 
 #include "schedule/cost_model.h"
 
@@ -106,14 +107,35 @@ TEST_CASE("NaN, infinities and zeros down columns") {
 }
 
 TEST_CASE("rows a large power of two apart go by slots") {
-  CHECK(columns_pay(100, 400));
-  CHECK(columns_pay(1000, 12000));
-  CHECK(columns_pay(64, 1 << 17));
-  CHECK_FALSE(columns_pay(100, 4096));
-  CHECK_FALSE(columns_pay(65, 1 << 17));
-  CHECK(columns_pay(100, 4096 + 64));
-  CHECK(columns_pay(100, 128));
-  CHECK_FALSE(columns_pay(256, 128));              // short rows, many of them
+  CHECK(columns_pay(100, 400, false));
+  CHECK(columns_pay(1000, 12000, false));
+  CHECK(columns_pay(64, 1 << 17, false));
+  CHECK_FALSE(columns_pay(100, 4096, false));
+  CHECK_FALSE(columns_pay(65, 1 << 17, false));
+  CHECK(columns_pay(100, 4096 + 64, false));
+  CHECK(columns_pay(100, 128, false));
+  CHECK_FALSE(columns_pay(256, 128, false));       // short rows, many of them
+}
+
+TEST_CASE("rows from memory go by slots if they are short or many; others are walked down and fetched ahead") {
+  CHECK(columns_pay(256, 2048 + 64, true));
+  CHECK_FALSE(columns_pay(257, 2048 + 64, true));
+  CHECK_FALSE(columns_pay(100, 2000, true));
+  Graph g;
+  const Expr x = g.input("x", f32, {"a", "b", "c"});
+  const auto compiled = [&](double third_level, const Dims& shape) {
+    const Function f = compile_for(with_caches(third_level), {sum(x, 1), mean(square(x), 1)}, {x}, {.threads = 2, .verify = true});
+    same_bits(f, {uneven(f32, shape)});
+    return f;
+  };
+  const auto fetches = [](const Function& f) { return f.llvm().find(concat("i64 ", columns_ahead, "\n")) != std::string::npos; };
+  CHECK(walks_columns(compiled(1000, {5, 100, 600})));
+  CHECK(fetches(compiled(1000, {5, 100, 600})));
+  CHECK(walks_columns(compiled(1 << 24, {5, 100, 600})));
+  CHECK_FALSE(fetches(compiled(1 << 24, {5, 100, 600})));
+  CHECK_FALSE(walks_columns(compiled(1000, {5, 100, 500})));
+  CHECK(walks_columns(compiled(1 << 24, {5, 100, 500})));
+  CHECK_FALSE(walks_columns(compiled(1000, {3, 300, 600})));
 }
 
 TEST_CASE("strips of columns have room in the first level, and whole steps") {

@@ -19,6 +19,16 @@ bool fetches(const Function& f, Index rows_ahead) {
 bool fetches_near(const Function& f) { return f.llvm().find("i32 0, i32 3, i32 1)") != std::string::npos; }
 bool fetches_far(const Function& f) { return f.llvm().find("i32 0, i32 2, i32 1)") != std::string::npos; }
 
+bool fetches_anything(const Function& f) { return f.llvm().find("llvm.prefetch") != std::string::npos; }
+
+// Blocks of code, which are set apart by empty lines.
+int blocks_that_fetch(const Function& f) {
+  const std::string code = f.llvm();
+  int blocks = 0;
+  for (std::size_t at = code.find("call void @llvm.prefetch"); at != std::string::npos; at = code.find("call void @llvm.prefetch", code.find("\n\n", at))) ++blocks;
+  return blocks;
+}
+
 }  // namespace
 
 TEST_CASE("loops over rows fetch the next row; in memory, where that pays, so many ahead that these are 8192 bytes or more") {
@@ -34,6 +44,31 @@ TEST_CASE("loops over rows fetch the next row; in memory, where that pays, so ma
   Machine machine = with_caches(1000);
   machine.row_bytes_ahead = next_row;
   for (const Index length : {100, 1000}) CHECK(fetches(on_rows(shares, x, 70, length, machine), 1));
+}
+
+TEST_CASE("of several loops over a row the last one fetches all where rows are fetched from memory further ahead, else they share them") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"}), unit = x / of_row(sqrt(sum(square(x), 1)));
+  Machine next = with_caches(1000);
+  next.row_bytes_ahead = next_row;
+  const int last = blocks_that_fetch(on_rows(unit, x, 70, 1024, with_caches(1000))), shared = blocks_that_fetch(on_rows(unit, x, 70, 1024, next));
+  CHECK(last > 0);
+  CHECK(shared > last);
+}
+
+TEST_CASE("rows that are summed up themselves fetch the next ones too, one by one") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"}), weighted = sum(x * of_row(tanh(sum(x, 1))), 0);
+  CHECK(fetches(on_rows(weighted, x, 70, 1000, with_caches(1000)), 3));
+}
+
+TEST_CASE("what ends where it finds something fetches nothing, and what comes before it shares with it nothing") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"});
+  for (const double third_level : {1000, 1 << 24}) {
+    CHECK_FALSE(fetches_anything(on_rows(argmax(x, 1), x, 70, 1000, with_caches(third_level))));
+    CHECK(fetches_anything(on_rows(softmax(x, 1), x, 70, 1000, with_caches(third_level))));
+  }
 }
 
 TEST_CASE("loops over blocks of 64 rows fetch the next block; in memory, beside results that go there, the one after it too") {
@@ -55,6 +90,8 @@ TEST_CASE("what comes next of rows and of blocks goes to the first level if that
   CHECK_FALSE(fetches_far(on_rows(shares, x, 70, 1000, with_caches(1000, (28 << 10) + 12000))));
   CHECK(fetches_far(on_rows(shares, x, 70, 1000, with_caches(1000, (28 << 10) + 11999))));
   CHECK_FALSE(fetches_near(on_rows(shares, x, 70, 1000, with_caches(1000, (28 << 10) + 11999))));
+  CHECK_FALSE(fetches_near(on_rows(shares, x, 70, 1000, with_caches(1 << 24, 32 << 10))));
+  CHECK(fetches_near(on_rows(shares, x, 70, 1000, with_caches(1 << 24, 33 << 10))));
   const Expr norm = sqrt(sum(square(x), 1)), unit = x / of_row(norm);
   CHECK(fetches_near(on_rows(unit, x, 200, 64, with_caches(1 << 24, 44 << 10))));
   CHECK_FALSE(fetches_near(on_rows(unit, x, 200, 64, with_caches(1 << 24, (44 << 10) - 1))));
@@ -70,8 +107,7 @@ TEST_CASE("units of columns that memory holds fetch the next unit of each, if th
     const Array result(f32, {4000, columns}, Order::f);
     f.run(arrays, {result});
     CHECK(f.report().find("by 64") != std::string::npos);
-    const std::string code = f.llvm();
-    return code.find("llvm.prefetch") != std::string::npos;
+    return fetches_anything(f);
   };
   CHECK(fetches_unit(32, 1000));
   CHECK(fetches_unit(128, 1000));

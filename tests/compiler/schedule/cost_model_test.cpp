@@ -176,14 +176,27 @@ TEST_CASE("scans take as much of a row as threads leave and a cache holds the st
   machine.second_level_bytes = 1 << 20;
   machine.third_level_bytes = 1 << 24;
   const double few = 1e6, many = 1e8;              // bytes
-  CHECK(unit_of_scan(machine, 1024, 4, few, 3000, 1) == 3072);
-  CHECK(unit_of_scan(machine, 1024, 4, few, 100000, 1) == 4096);
-  CHECK(unit_of_scan(machine, 1024, 1, few, 100000, 1) == 16384);
-  CHECK(unit_of_scan(machine, 1024, 4, many, 100000, 1) == 65536);
-  CHECK(unit_of_scan(machine, 1024, 4, many, 5000, 2) == 2560);
-  CHECK(unit_of_scan(machine, 1024, 4, many, 100, 1) == 1024);
-  CHECK(unit_of_scan(machine, 256, 4, many, 1024, 2) == 512);
-  CHECK(unit_of_scan(machine, 1024, 1e6, many, 100000, 1) == 1024);
+  CHECK(unit_down_rows(machine, Down::scans, 1024, 4, few, 3000, 1) == 3072);
+  CHECK(unit_down_rows(machine, Down::scans, 1024, 4, few, 100000, 1) == 4096);
+  CHECK(unit_down_rows(machine, Down::scans, 1024, 1, few, 100000, 1) == 16384);
+  CHECK(unit_down_rows(machine, Down::scans, 1024, 4, many, 100000, 1) == 65536);
+  CHECK(unit_down_rows(machine, Down::scans, 1024, 4, many, 5000, 2) == 2560);
+  CHECK(unit_down_rows(machine, Down::scans, 1024, 4, many, 100, 1) == 1024);
+  CHECK(unit_down_rows(machine, Down::scans, 256, 4, many, 1024, 2) == 512);
+  CHECK(unit_down_rows(machine, Down::scans, 1024, 1e6, many, 100000, 1) == 1024);
+}
+
+TEST_CASE("folds of rows in memory take as much of a row as threads leave and the second level has slots for; in the caches what any loop takes") {
+  Machine machine;
+  machine.second_level_bytes = 1 << 20;
+  machine.third_level_bytes = 1 << 24;
+  const double few = 1e6, many = 1e9;              // bytes
+  CHECK(unit_down_rows(machine, Down::folds, 1024, 64, few, 100000, 1) == 1024);
+  CHECK(unit_down_rows(machine, Down::folds, 1024, 64, many, 100000, 1) == 16384);
+  CHECK(unit_down_rows(machine, Down::folds, 1024, 128, many, 100000, 1) == 8192);
+  CHECK(unit_down_rows(machine, Down::folds, 1024, 64, many, 8192, 2) == 4096);
+  CHECK(unit_down_rows(machine, Down::folds, 1024, 1e6, many, 100000, 1) == 1024);
+  CHECK(unit_down_rows(machine, Down::folds, 1024, 64, many, 1 << 20, 1) == 1024);       // the second level holds all rows of a unit
 }
 
 TEST_CASE("sums of few rows, and of rows of which sixteen fill the first level, run along columns") {
