@@ -111,11 +111,14 @@ class KernelEmitter : private Accesses {
   void wide_store(Value* value, DType dtype, const LaneAccess& access, const WideVector& vector);
   struct WideFold {
     int fold;
+    const Compute* widened;                     // bytes or conditions, which are summed up by eights; or null
     std::vector<llvm::AllocaInst*> cells;       // accumulators that fill registers
   };
   bool folds_wide(const Loop& loop) const;
   void emit_wide_folds(const Loop& loop, Range range);
-  void end_wide_fold(const WideFold& wide, int lanes);
+  void end_wide_fold(const WideFold& wide);
+  Value* sums_of_eight(Value* bytes, DType dtype);
+  Value* as_lanes(Value* sums, DType dtype);
   Value* first_elements(int lanes, Value* left);
   void emit_windows_wide(const Loop& loop, Value* index, int first, int lanes, Value* mask);
 

@@ -1,7 +1,9 @@
 // Loops over elements of one or two bytes: several vector steps are one vector, which fills a register.
 #include <algorithm>
+#include <numeric>
 
 #include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include "emit_kernel.h"
 #include "emit_op.h"
@@ -59,19 +61,24 @@ void KernelEmitter::emit_wide_folds(const Loop& loop, Range range) {
     auto* accumulate = std::get_if<Accumulate>(&item);
     if (!accumulate || std::any_of(folds.begin(), folds.end(), [&](const WideFold& each) { return each.fold == accumulate->fold; })) continue;
     const Fold& fold = program_.fold(accumulate->fold);
-    folds.push_back({accumulate->fold, {}});
-    for (int k = 0; k < side_by_side; ++k) {
-      folds.back().cells.push_back(stack_cell(register_type(context_, fold.dtype, lanes), "wide"));
-      b_.CreateStore(constant_value(context_, unit(fold.accumulator, fold.dtype), lanes), folds.back().cells.back());
-    }
+    folds.push_back({accumulate->fold, widened_bytes(loop, *accumulate), {}});
+    Value* const nothing = folds.back().widened ? constant_value(context_, Scalar::of(DType::u64, std::uint64_t{0}), lanes / 8) : constant_value(context_, unit(fold.accumulator, fold.dtype), lanes);
+    for (int k = 0; k < side_by_side; ++k) b_.CreateStore(nothing, folds.back().cells.emplace_back(stack_cell(nothing->getType(), "wide")));
   }
   const auto add = [&](const std::map<int, Value*>& made, int place, Value* mask) {
     for (const Item& item : loop.body) {
       auto* accumulate = std::get_if<Accumulate>(&item);
       if (!accumulate) continue;
       const Fold& fold = program_.fold(accumulate->fold);
-      auto* cell = std::find_if(folds.begin(), folds.end(), [&](const WideFold& each) { return each.fold == accumulate->fold; })->cells[static_cast<std::size_t>(place)];
+      const WideFold& wide = *std::find_if(folds.begin(), folds.end(), [&](const WideFold& each) { return each.fold == accumulate->fold; });
+      auto* cell = wide.cells[static_cast<std::size_t>(place)];
       Value* before = b_.CreateLoad(cell->getAllocatedType(), cell);
+      if (const Compute* widened = widened_bytes(loop, *accumulate)) {
+        Value* bytes = wide_operand(widened->args[0], made, lanes);
+        if (mask) bytes = b_.CreateSelect(mask, bytes, llvm::Constant::getNullValue(bytes->getType()));
+        b_.CreateStore(b_.CreateAdd(before, sums_of_eight(bytes, program_.dtype_of(widened->args[0]))), cell);
+        continue;
+      }
       Value* after = emit_combine(b_, fold.accumulator, fold.dtype, before, wide_operand(accumulate->value, made, lanes));
       b_.CreateStore(mask ? b_.CreateSelect(mask, after, before) : after, cell);
     }
@@ -94,22 +101,44 @@ void KernelEmitter::emit_wide_folds(const Loop& loop, Range range) {
       add(emit_wide_items(loop, rest, 0, lanes, mask), 0, mask);
     });
   }
-  for (const WideFold& each : folds) end_wide_fold(each, lanes);
+  for (const WideFold& each : folds) end_wide_fold(each);
 }
 
-// Its sixteenths, one with the other, and with what the loop's own accumulator has.
-void KernelEmitter::end_wide_fold(const WideFold& wide, int lanes) {
+// Their parts of sixteen lanes, one with the other, and with what the loop's own accumulator has.
+void KernelEmitter::end_wide_fold(const WideFold& wide) {
   const Fold& fold = program_.fold(wide.fold);
   auto* cell = folds_[static_cast<std::size_t>(wide.fold)].registers[0];
-  const auto combine = [&](Value* a, Value* b) { return emit_combine(b_, fold.accumulator, fold.dtype, a, b); };
+  const auto combine = [&](Value* a, Value* b) { return wide.widened ? b_.CreateAdd(a, b) : emit_combine(b_, fold.accumulator, fold.dtype, a, b); };
   Value* all = b_.CreateLoad(wide.cells[0]->getAllocatedType(), wide.cells[0]);
   for (std::size_t k = 1; k < wide.cells.size(); ++k) all = combine(all, b_.CreateLoad(all->getType(), wide.cells[k]));
-  for (int width = lanes / 2; width >= lane_count; width /= 2) {
+  if (wide.widened) all = as_lanes(all, fold.dtype);
+  for (int width = static_cast<int>(llvm::cast<llvm::FixedVectorType>(all->getType())->getNumElements()) / 2; width >= lane_count; width /= 2) {
     const auto half = [&](int first) { return b_.CreateShuffleVector(all, llvm::createSequentialMask(static_cast<unsigned>(first), static_cast<unsigned>(width), 0)); };
     Value *low = half(0), *high = half(width);
     all = combine(low, high);
   }
   b_.CreateStore(combine(b_.CreateLoad(all->getType(), cell), all), cell);
+}
+
+// Of a register of bytes, or of conditions, which count one each: sums of eight neighbours, by one instruction. Signed bytes are 128 less than what they are as
+// unsigned ones with the other sign bit. Sums of 16 Ki bytes .77 -> .20 us, of rows of 1000 46 -> 11 ns for 1000, counts of conditions 28 -> 14 (Zen 4).
+Value* KernelEmitter::sums_of_eight(Value* bytes, DType dtype) {
+  const auto count = llvm::cast<llvm::FixedVectorType>(bytes->getType())->getNumElements();
+  auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), count);
+  const auto splat = [&](llvm::Constant* each, unsigned times) { return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(times), each); };
+  if (is_boolean(dtype)) bytes = b_.CreateZExt(bytes, type);
+  if (is_signed_integer(dtype)) bytes = b_.CreateXor(bytes, splat(b_.getInt8(0x80), count));
+  Value* sums = b_.CreateIntrinsic(count == 64 ? llvm::Intrinsic::x86_avx512_psad_bw_512 : llvm::Intrinsic::x86_avx2_psad_bw, {}, {bytes, llvm::Constant::getNullValue(type)});
+  return is_signed_integer(dtype) ? b_.CreateSub(sums, splat(b_.getInt64(8 * 128), count / 8)) : sums;
+}
+
+// Sums of 64 bits as lanes of the dtype, the others zero: any sixteen that add up to the same.
+Value* KernelEmitter::as_lanes(Value* sums, DType dtype) {
+  Value* const all = b_.CreateTrunc(sums, sums->getType()->getWithNewType(b_.getIntNTy(8 * static_cast<unsigned>(size_of(dtype)))));
+  const auto count = llvm::cast<llvm::FixedVectorType>(sums->getType())->getNumElements();
+  std::vector<int> lanes(lane_count, static_cast<int>(count));         // of the zeros
+  std::iota(lanes.begin(), lanes.begin() + count, 0);
+  return b_.CreateShuffleVector(all, llvm::Constant::getNullValue(all->getType()), lanes);
 }
 
 // Which lanes of so many have an element, if so many are left.
@@ -138,6 +167,7 @@ void KernelEmitter::emit_wide_items(const Loop& loop, Value* index, int first, i
   for (std::size_t k = turn.first; k < turn.last; ++k) {
     const Item& item = loop.body[k];
     if (auto* compute = std::get_if<Compute>(&item)) {
+      if (is_widening(loop, *compute)) continue;           // which only folds read
       std::vector<DType> dtypes;
       std::vector<Value*> operands;
       for (const Arg& arg : compute->args) dtypes.push_back(program_.dtype_of(arg)), operands.push_back(operand(arg));

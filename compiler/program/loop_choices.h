@@ -97,8 +97,10 @@ class LoopChoices {
   bool is_one_masked_step(const Loop& loop, int vectors) const;
   int interleave(const Loop& loop) const;       // vectors side by side
   // How many vectors, of sixteen elements each, one register has: 2 or 4 where all values of a loop are integers of one or two bytes, or conditions, and lie
-  // along it, and it stores results or folds in no order.
+  // along it, and it stores results or folds in no order. Sums of wider integers may be folded if what widens is bytes or conditions: that op.
   int vectors_in_register(const Loop& loop) const;
+  const Compute* widened_bytes(const Loop& loop, const Accumulate& accumulate) const;
+  bool is_widening(const Loop& loop, const Compute& compute) const;     // one of these
   int vectors_of_unit(const Loop& loop) const;
   int tile_elements(const Loop& loop, const Outer& outer, int past_caches) const;          // of the outer loop
   // Tiles go in blocks, so many vectors of the vector loop at a time; 0: they do not. past_caches: the same of what goes there.

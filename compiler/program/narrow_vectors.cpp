@@ -12,6 +12,25 @@ bool is_narrow(DType dtype) { return !is_floating(dtype) && size_of(dtype) <= 2;
 
 }  // namespace
 
+const Compute* LoopChoices::widened_bytes(const Loop& loop, const Accumulate& accumulate) const {
+  const Fold& fold = program_.fold(accumulate.fold);
+  if (fold.accumulator != AccumulatorId::sum || is_floating(fold.dtype) || size_of(fold.dtype) < size_of(DType::i32) || accumulate.value.constant) return nullptr;
+  for (const Item& item : loop.body) {
+    const auto* compute = std::get_if<Compute>(&item);
+    if (!compute || compute->result != accumulate.value.value || compute->op != Op::cast || compute->args[0].constant) continue;
+    const DType from = program_.dtype_of(compute->args[0]);
+    return from == DType::u8 || from == DType::i8 || is_boolean(from) ? compute : nullptr;
+  }
+  return nullptr;
+}
+
+bool LoopChoices::is_widening(const Loop& loop, const Compute& compute) const {
+  return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+    const auto* accumulate = std::get_if<Accumulate>(&item);
+    return accumulate && widened_bytes(loop, *accumulate) == &compute;
+  });
+}
+
 // Results in rows, or folds along the loop in which any number of elements may go together; both have other ends.
 int LoopChoices::vectors_in_register(const Loop& loop) const {
   bool stores = false, folds = false;
@@ -29,11 +48,12 @@ int LoopChoices::vectors_in_register(const Loop& loop) const {
       stores = true;
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
       const Fold& fold = program_.fold(accumulate->fold);
-      if (fold.ordered || fold.start || fold.axis != loop.var.axis || accumulate->factor || accumulate->result >= 0 || !fits(fold.dtype)) return 1;
+      if (fold.ordered || fold.start || fold.axis != loop.var.axis || accumulate->factor || accumulate->result >= 0) return 1;
+      if (!widened_bytes(loop, *accumulate) && !fits(fold.dtype)) return 1;
       folds = true;
     } else if (auto* compute = std::get_if<Compute>(&item)) {
       const bool args = std::all_of(compute->args.begin(), compute->args.end(), [&](const Arg& arg) { return fits(program_.dtype_of(arg)); });
-      if (!args || !fits(program_.dtype_of(compute->result)) || op_cost(compute->op) > 1) return 1;
+      if (!args || op_cost(compute->op) > 1 || (!is_widening(loop, *compute) && !fits(program_.dtype_of(compute->result)))) return 1;
     } else {
       return 1;
     }

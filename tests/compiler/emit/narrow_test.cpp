@@ -159,3 +159,48 @@ TEST_CASE("rows of bytes that are folded, and folds beside what is wider") {
     }
   }
 }
+
+TEST_CASE("bytes and conditions that are summed up in wider integers fill registers") {
+  for (const int lanes : {0, 4, 8})
+    for (const DType dtype : {u8, i8, bool_}) {
+      CAPTURE(lanes);
+      CAPTURE(dtype);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n"}), y = g.input("y", dtype, {"n"}), wide = g.input("wide", DType::i32, {"n"}), k = g.input("k", DType::i64, {});
+      const std::vector<std::vector<Expr>> all{
+          {sum(x)},
+          {sum(x != y), sum(x)},
+          {sum(cast(x, DType::i32)) + 3, max(cast(x, i16))},
+          {mean(x), min(cast(y, i8)), count_nonzero(y)},
+          {cast(sum(x), DType::i64) * k, sum(x & y), any(x > y)},
+          {sum(where(wide > 3, x, y)), sum(wide), sum(cast(x, DType::i64) + wide)},
+          {sum(x, 0, {.initial = 1})},
+      };
+      for (std::size_t number = 0; number < all.size(); ++number) {
+        CAPTURE(number);
+        const Function f = compile(all[number], {x, y, wide, k}, {.threads = 2, .lanes = lanes, .verify = true});
+        for (const Index n : {1000, 0, 1, 15, 16, 17, 31, 33, 63, 64, 65, 128, 255, 257, 4096, 70000}) {
+          if (number == 3 && n == 0) continue;             // of nothing there is no least
+          if (number == 2 && n == 0) continue;
+          CAPTURE(n);
+          same_bits(f, {uneven(dtype, {n}), near_one(dtype, {n}), uneven(DType::i32, {n}), uneven(DType::i64, {})});
+          same_bits(f, {uneven(dtype, {2 * n}).slice(0, 0, n, 2), near_one(dtype, {n + 3}).slice(0, 3, n).flip(0), uneven(DType::i32, {n}), uneven(DType::i64, {})});
+        }
+      }
+      const Function f = compile({sum(x)}, {x}, {.threads = 1, .lanes = lanes});
+      f({uneven(dtype, {4096})});
+      if (lanes != 4) CHECK((f.llvm().find("psad.bw") != std::string::npos));
+    }
+}
+
+TEST_CASE("sums of the largest and smallest bytes, of which rows and columns are short and long") {
+  Graph g;
+  const Expr x = g.input("x", u8, {"n", "m"}), y = g.input("y", i8, {"n", "m"});
+  for (const int lanes : {0, 8}) {
+    const Function f = compile({sum(x, 1), sum(y, 1), sum(x), mean(y, 1), sum(x, 0), sum(cast(y, DType::i32), 1)}, {x, y}, {.threads = 2, .lanes = lanes, .verify = true});
+    for (const Index n : {3, 40})
+      for (const Index m : {1, 20, 64, 100, 1000, 3000})
+        for (const int value : {0, 127, 128, 255})
+          same_bits(f, {counted_by(u8, {n, m}, [&](Index) { return value; }), counted_by(i8, {n, m}, [&](Index) { return value - 128; })});
+  }
+}
