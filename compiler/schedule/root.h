@@ -21,7 +21,7 @@ class RootPreference {
   // side by itself had a better one. If one side runs over more axes, what the other makes for it is small beside its work: they part. Otherwise both read
   // the same arrays, and part only if the tiles of the shared nest do not stay in cache, or are too few for the threads. What folds the root of a larger
   // nest to less than a leaf for each thread parts from it: the sum over rows of their sums. What is small and made of inputs alone parts too where its root
-  // would take the nest through memory in short runs.
+  // would take the nest through memory in short runs, and what had a better root than one of a few elements side by side.
   struct Side {
     const AxisUses& uses;
     std::uint64_t roots;
@@ -45,6 +45,7 @@ class RootPreference {
   Choice best(const Side& side) const;
   bool folds_to_rows(const Side& alone, const Side& nest, const Side& joined, const Choice& together, Index element_size, double bytes) const;
   bool wastes_threads(const Side& side, const Choice& root, double bytes) const;
+  bool crosses_lines(const Side& joined, const Choice& root, double bytes) const;
   bool shortens_runs(const Side& nest, const Side& joined, const Choice& root, double bytes) const;
 
   const Graph& graph_;

@@ -1,0 +1,38 @@
+// Which nodes part because together they would lose a root.
+#include "schedule/root.h"
+
+#include "bits.h"
+#include "layouts.h"
+#include "rows.h"
+
+using namespace weft;
+
+namespace {
+
+// Compiled as if the first level held 48 KiB, with the bits of the interpreter.
+int nests_of(const std::vector<Expr>& results, const Expr& x, Index rows, Index columns, Order order = Order::c) {
+  const Function f = compile_for(with_caches(1 << 24), results, {x}, {.threads = 1, .verify = true});
+  const std::vector<Array> arrays{uneven(f32, {rows, columns}).copy(order)};
+  same_bits(f, arrays);
+  const std::string report = f.report();
+  int nests = 0;
+  for (std::size_t at = report.find("\n  nest "); at != std::string::npos; at = report.find("\n  nest ", at + 1)) ++nests;
+  return nests;
+}
+
+}  // namespace
+
+TEST_CASE("what runs through rows of few elements parts from what folds each column, beyond the first level") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"}), largest = max(x, 0, true), least = min(x, 0, true);
+  for (const Index columns : {3, 5, 10, 15}) {
+    CAPTURE(columns);
+    CHECK(nests_of({x - largest}, x, 5000, columns) == 2);
+    CHECK(nests_of({(x - least) / (largest - least)}, x, 5000, columns) == 3);          // the differences of columns are one
+    CHECK(nests_of({argmax(x, 0)}, x, 5000, columns) == 2);
+    CHECK(nests_of({softmax(x, 0)}, x, 5000, columns) > 1);
+    CHECK(nests_of({x - largest}, x, 700, columns) == 1);
+    CHECK(nests_of({(x - least) / (largest - least)}, x, 700, columns) == 1);
+    CHECK(nests_of({x - largest}, x, 5000, columns, Order::f) == 1);         // columns lie one after the other
+  }
+}
