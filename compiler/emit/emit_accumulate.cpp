@@ -6,6 +6,12 @@ namespace weft {
 
 using llvm::Value;
 
+// Along rows each step adds to what becomes a copy's own; the first copy's state is the current one meanwhile.
+Folds::FoldState& KernelEmitter::state_of_step(int fold, std::size_t step) {
+  const auto at = static_cast<std::size_t>(fold);
+  return step == 0 ? folds_[at] : jam_[step].folds[at];
+}
+
 void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& item, const LaneAccess* access, Value* index, int steps, const Masks& masks) {
   if (item.result >= 0) return emit_running(item, steps, masks);
   const Fold& fold = program_.fold(item.fold);
@@ -20,7 +26,9 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
   if (along && state.is_extreme) {
     Value* nothing = constant_value(context_, unit(fold.accumulator, fold.dtype), lane_count);
     for (std::size_t step = 0; step < masks.size(); ++step) values[step] = b_.CreateSelect(masks[step], values[step], nothing);
-    return accumulate_extreme(fold, state, values);
+    if (!is_along_rows()) return accumulate_extreme(fold, state, values);
+    for (std::size_t step = 0; step < values.size(); ++step) accumulate_extreme(fold, state_of_step(item.fold, step), {values[step]});
+    return;
   }
   const auto with = [&](Value* acc, int step) {
     Value* factor = item.factor ? factors[static_cast<std::size_t>(step)] : nullptr;
@@ -34,8 +42,7 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
       b_.CreateStore(to_memory(with(acc, step), fold.dtype), state.cell);
       keep_step(item.fold, step);
     } else if (along) {
-      const bool of_copy = is_along_rows() && step > 0;      // each step adds to what becomes a copy's own
-      const auto& registers = of_copy ? jam_[static_cast<std::size_t>(step)].folds[static_cast<std::size_t>(item.fold)].registers : state.registers;
+      const auto& registers = (is_along_rows() ? state_of_step(item.fold, static_cast<std::size_t>(step)) : state).registers;
       auto* acc = registers[static_cast<std::size_t>(step) % registers.size()];
       b_.CreateStore(with(b_.CreateLoad(value->getType(), acc), step), acc);
       keep_step(item.fold, step);

@@ -177,6 +177,7 @@ class KernelEmitter : private Accesses {
   bool is_along_rows() const { return copies_.along_rows && !part_; }
   void open_rows();
   void emit_along_rows(const Loop& lanes, Value* index, const Masks& masks);
+  FoldState& state_of_step(int fold, std::size_t step);
   std::vector<Value*> spread_to_rows(Value* vector);
   void close_rows(const Loop& lanes);
   bool sums_columns_alone(const Loop& lanes) const;

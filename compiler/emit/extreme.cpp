@@ -21,7 +21,7 @@ using llvm::Value;
 void Folds::open_extreme(const Fold& fold, FoldState& state) {
   if (!is_extreme(fold)) return;
   state.is_extreme = true;
-  if (has_feature("+avx512dq")) state.nan = stack_cell(register_type(context_, register_bytes() == 64 ? bool_ : fold.dtype == f64 ? i64 : i32, lane_count), "nan");      // as masks are kept
+  if (has_feature("+avx512dq") && !copies_.along_rows) state.nan = stack_cell(register_type(context_, register_bytes() == 64 ? bool_ : fold.dtype == f64 ? i64 : i32, lane_count), "nan");      // as masks are kept
 }
 
 void Folds::start_extreme(const Fold& fold, FoldState& state) {

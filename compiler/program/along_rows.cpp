@@ -41,7 +41,7 @@ bool LoopChoices::runs_along_rows(const Loop& serial, const Outer& outer) const 
       const Fold& fold = program_.fold(accumulate->fold);
       if (!fills_a_register(fold.dtype)) return false;
       if (fold.axis == serial.var.axis) ++folded, widest = std::max(widest, size_of(fold.dtype));
-      else if (fold.axis != lanes.var.axis || is_extreme(fold)) return false;
+      else if (fold.axis != lanes.var.axis) return false;
       else ends_in_rows = true;
     } else {
       return false;

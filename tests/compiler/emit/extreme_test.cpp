@@ -100,3 +100,25 @@ TEST_CASE("more extremes in one loop than there are registers") {
     for (const Index length : {1, 100, 1000}) same_bits(f, {uneven(f32, {length})});
   }
 }
+
+TEST_CASE("extremes down columns of a few elements, whose rows go as whole vectors: the same special numbers anywhere, with sums and conditions beside them") {
+  for (const DType dtype : {f32, f64})
+    for (const int lanes : {0, 8})
+      for (const Index columns : {2, 3, 5, 7, 10, 15}) {
+        CAPTURE(dtype);
+        CAPTURE(lanes);
+        CAPTURE(columns);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"n", columns});
+        const Options options{.threads = 2, .lanes = lanes, .verify = true};
+        const Function extremes = compile({max(x, 0), min(x, 0)}, {x}, options), beside = compile({max(x, 0), sum(x, 0), any(x > 1, 0), min(abs(x), 0)}, {x}, options),
+                       both = compile({max(x, 0), max(x, 1)}, {x}, options);
+        for (const Index n : {1, 3, 15, 16, 17, 47, 64, 1000, 5000})
+          for (const Index period : {1, 3, 5, 14}) {
+            const Array plain = uneven(dtype, {n, columns}), zeros = counted_by(dtype, {n, columns}, [&](Index k) { return numbers[k * 7 % period]; });
+            const Array rare = counted_by(dtype, {n, columns}, [&](Index k) { return k == n * columns * period / 15 ? std::nan("") : static_cast<double>(k % 97) - 40; });
+            for (const Function* f : {&extremes, &beside, &both})
+              for (const Array& array : {plain, zeros, rare}) same_bits(*f, {array});
+          }
+      }
+}
