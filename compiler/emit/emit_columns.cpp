@@ -44,7 +44,7 @@ void KernelEmitter::emit_columns(const Loop& rows, const Outer& outer) {
     auto* load = std::get_if<Load>(&item);
     if (!load) continue;
     strides[&item] = stride_along(load->buffer, load->at, rows.var.axis);
-    if (auto access = accesses_.find(&item); access != accesses_.end() && outer.from_memory && lies_in_memory(load->buffer, load->at)) access->second.next_row = number(columns_ahead);
+    if (auto access = accesses_.find(&item); access != accesses_.end() && outer.from_memory && falls_behind(*load)) access->second.next_row = number(columns_ahead);
   }
   for (const Item& item : lanes.body)
     if (auto* accumulate = std::get_if<Accumulate>(&item)) {

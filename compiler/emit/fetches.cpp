@@ -166,6 +166,17 @@ int Fetches::walked_down_by_runs(const Load& load, const Loop& loop) const {
   return found == load.at.end() ? -1 : static_cast<int>(found - load.at.begin());
 }
 
+// Short rows that are folded, of so much memory that the processor's own fetching falls behind: several go together, some apart (emit_jam.cpp). Of 64 MiB sums down
+// 17, 31 and 100 floats 4.5, 4.5 and 3.1 -> 2.0, 2.4 and 2.0 ms, the largest 5.6, 5.1 and 3.1 -> 2.3, 2.0 and 2.4 (Zen 4).
+void Fetches::fetch_rows_of_fold(const Load& load, LaneAccess& access) {
+  constexpr double longest = 2048;               // bytes
+  constexpr Index rows_ahead = 128;
+  const LoopVar& root = program_.root.var;
+  if (!root.splits() || !falls_behind(load) || bytes_of_row(load.buffer, load.at) > longest) return;
+  for (std::size_t d = 0; d < load.at.size(); ++d)
+    if (load.at[d].axis == root.axis && load.at[d].is_linear()) access.next_row = b_.CreateMul(number(rows_ahead * load.at[d].step), stride_bytes(load.buffer, d));
+}
+
 void Fetches::fetch_next(const Load& load, LaneAccess& access, Index side_by_side) {
   const auto k = static_cast<std::size_t>(load.buffer);
   const Buffer& buffer = program_.buffers[k];
@@ -173,7 +184,7 @@ void Fetches::fetch_next(const Load& load, LaneAccess& access, Index side_by_sid
   const auto loops = [](const Loop& loop) { return std::count_if(loop.body.begin(), loop.body.end(), [](const Item& item) { return std::holds_alternative<Loop>(item); }); };
   if (program_.root.mark != Mark::units || (buffer.place != Place::argument && buffer.place != Place::temporary)) return;
   const Loop* rows_one_by_one = loop_of_rows();
-  if (rows_one_by_one && loops(*rows_one_by_one) < 2) return;
+  if (rows_one_by_one && loops(*rows_one_by_one) < 2) return fetch_rows_of_fold(load, access);
   const std::vector<Reader>& readers = readers_[k];
   const auto reader = std::find_if(readers.begin(), readers.end(), [&](const Reader& each) { return each.load == &load; });
   if (reader == readers.end()) return;          // around a bound of a loop whose parts fetch
@@ -200,6 +211,8 @@ double Fetches::bytes_of_row(int buffer, const std::vector<Subscript>& at) const
     if (s.axis >= 0 && s.axis != program_.root.var.axis) bytes *= static_cast<double>(program_.axis(s.axis).hint);
   return bytes;
 }
+
+bool Fetches::falls_behind(const Load& load) const { return bytes_of_array(load.buffer, load.at) > machine_.fetch_bytes; }
 
 double Fetches::bytes_of_array(int buffer, const std::vector<Subscript>& at) const {
   const int root = program_.root.var.axis;

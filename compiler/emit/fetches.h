@@ -18,6 +18,7 @@ class Fetches : protected Addresses {
   bool follows_closely(const Load& load, const Load& other) const;
   bool folds_from_memory(const Loop& loop) const;
   bool lies_in_memory(int buffer, const std::vector<Subscript>& at) const;
+  bool falls_behind(const Load& load) const;    // the processor's own fetching, of so much
   bool reads_rows_of_memory(const Loop& lanes) const;
   double bytes_of_array(int buffer, const std::vector<Subscript>& at) const;
   Index near_ahead(Index streams) const;        // how far each fetches into the first level; 0: it has no room for them
@@ -31,6 +32,7 @@ class Fetches : protected Addresses {
     unsigned next_steps = 0;                    // which of its vectors side by side fetch the next row, a bit for each
   };
   const Loop* loop_of_rows() const;
+  void fetch_rows_of_fold(const Load& load, LaneAccess& access);
   void find_accesses(const Loop& loop);
   void note_written(int buffer, const std::vector<Subscript>& at);
   void share_next_row(std::vector<Reader>& readers) const;

@@ -124,7 +124,9 @@ TEST_CASE("rows from memory go by slots if they are short or many; others are wa
   Graph g;
   const Expr x = g.input("x", f32, {"a", "b", "c"});
   const auto compiled = [&](double third_level, const Dims& shape) {
-    const Function f = compile_for(with_caches(third_level), {sum(x, 1), mean(square(x), 1)}, {x}, {.threads = 2, .verify = true});
+    Machine machine = with_caches(third_level);
+    machine.fetch_bytes = third_level;
+    const Function f = compile_for(machine, {sum(x, 1), mean(square(x), 1)}, {x}, {.threads = 2, .verify = true});
     same_bits(f, {uneven(f32, shape)});
     return f;
   };

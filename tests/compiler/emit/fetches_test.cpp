@@ -62,6 +62,22 @@ TEST_CASE("rows that are summed up themselves fetch the next ones too, one by on
   CHECK(fetches(on_rows(weighted, x, 70, 1000, with_caches(1000)), 3));
 }
 
+TEST_CASE("short rows that are folded fetch those that are 128 further, where the processor's own fetching falls behind") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "d"});
+  Machine machine = with_caches(1000);
+  const auto compiled = [&](double fetch_bytes, const Expr& folded, Index length, Index rows = 20000) {
+    machine.fetch_bytes = fetch_bytes;
+    return on_rows(folded, x, rows, length, machine);
+  };
+  for (const Expr& folded : {sum(x, 0), max(x, 0), any(x > 1, 0), mean(square(x), 0)}) {
+    for (const Index length : {17, 31}) CHECK(fetches(compiled(1000, folded, length), 128));
+    CHECK_FALSE(fetches_anything(compiled(1 << 26, folded, 31)));
+  }
+  CHECK(fetches(compiled(1000, sum(x, 0), 512, 6000), 128));
+  CHECK_FALSE(fetches_anything(compiled(1000, sum(x, 0), 513, 6000)));
+}
+
 TEST_CASE("what ends where it finds something fetches nothing, and what comes before it shares with it nothing") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"});
