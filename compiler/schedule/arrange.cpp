@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <set>
 #include <span>
 #include <tuple>
@@ -11,11 +10,11 @@
 #include "blocks.h"
 #include "distribute.h"
 #include "loop_tree.h"
-#include "root.h"
 #include "products.h"
 #include "readers.h"
+#include "root.h"
+#include "root_unit.h"
 #include "running.h"
-#include "unit_bytes.h"
 
 namespace weft {
 namespace {
@@ -208,22 +207,6 @@ void keep_visiting_order(const Graph& graph, Nest& nest) {
   nest.lanes = nest.vars.back().axis;
 }
 
-double elements_of(const Nest& nest) {
-  double elements = 1;
-  for (const NestAxis& axis : nest.axes) elements *= std::max(1.0, static_cast<double>(axis.hint));
-  return elements;
-}
-
-bool scans(const Graph& graph, const Nest& nest) {
-  return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return is_scan(graph.node(placed.node)); });
-}
-
-int instructions_of(const Graph& graph, const Nest& nest) {
-  int instructions = 0;
-  for (const Placed& placed : nest.nodes) instructions += node_cost(graph.node(placed.node));
-  return instructions;
-}
-
 // Folds over a few known elements go right outside the vectors, where what folds them folds nothing longer but along these: their sums stay in registers.
 // Outside another axis they were rows of all its elements: the nearest of 2000 others of each of 2000 points, by planes, 4.1 -> .6 ms (Zen 5).
 void put_few_folded_last(const Graph& graph, const Nest& nest, std::vector<int>& others) {
@@ -294,28 +277,6 @@ void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedul
   }
   for (int axis : others) nest.vars.push_back({axis, Part::element});
   nest.vars.push_back({nest.lanes, Part::element});
-}
-
-// Units begin where what stays for several elements does, and with whole vectors.
-Index unit_of_staying(const Nest& nest, Index unit) {
-  Index whole = 1;
-  for (const Placed& placed : nest.nodes)
-    for (const Repeat& repeat : placed.repeats)
-      if (placed.axes[static_cast<std::size_t>(repeat.along)] == nest.lanes) whole = std::lcm(whole, std::lcm(repeat.each, Index{lane_count}));
-  return std::max(whole, unit / whole * whole);
-}
-
-// Of a root that runs as vectors. moved: bytes of all arrays.
-Index unit_of_root_vectors(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest, double moved) {
-  const NestAxis& axis = nest.axes[static_cast<std::size_t>(nest.lanes)];
-  const bool distributed = nest.distribution.loops > 0;
-  const double across = bytes_across(graph, hints, nest), slots = bytes_of_slots(graph, nest);
-  const double bytes = (distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest)) + across;
-  Index unit = unit_of_vectors(bytes, axis.hint, elements_of(nest), hints.threads, instructions_of(graph, nest), distributed ? strip_share : first_level_share);
-  if (scans(graph, nest)) unit = across >= long_row_across ? std::min<Index>(unit, lane_count) : unit_down_rows(hints.machine, Down::scans, unit, bytes, moved, axis.hint, hints.threads);
-  else if (slots > 0 && across == 0 && !distributed) unit = unit_down_rows(hints.machine, Down::folds, unit, bytes + slots, moved, axis.hint, hints.threads);
-  unit = unit_of_staying(nest, unit);
-  return has_folds(graph, nest) || bytes > 0 ? unit_of_short_axis(unit, axis.known.most) : unit;
 }
 
 }  // namespace

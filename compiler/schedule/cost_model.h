@@ -8,7 +8,7 @@
 //   other sizes later             worth_a_variant, like_sizes, most_variants
 //   few elements along an axis    thin_extent_pays, most_thin, across_in_loads, joined_in_loads, copies_that_call, picks_joined_rows, worth_preparing
 //   recurrences                   carried_in_loads, running_in_loads, running_instructions, worth_a_nest
-//   rows kept for other indices   kept_row_fits, unit_of_vectors, unit_of_scan, unit_of_short_axis, long_row_across
+//   rows kept for other indices   kept_row_fits, unit_of_vectors, unit_down_rows, unit_of_short_axis, long_row_across
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, vector_loop_code, largest_piece,
 //                                 code_per_piece, stored_in_turn, twice_emitted, long_body, worth_overlapping, masked_only, first_level_of_code
 //   vectors and elements at once  vectors_side_by_side, equal_parts, elements_of_tile, elements_together, rows_together, tiled_body,

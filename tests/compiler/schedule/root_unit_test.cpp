@@ -1,5 +1,5 @@
 // How long units of a root that runs as vectors are: what a unit keeps, and whole rows of what memory holds.
-#include "schedule/unit_bytes.h"
+#include "schedule/root_unit.h"
 
 #include "bits.h"
 #include "layouts.h"

@@ -1,12 +1,14 @@
-#include "unit_bytes.h"
+#include "root_unit.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <set>
 #include <vector>
 
 #include "axis_use.h"
 #include "placement.h"
+#include "readers.h"
 
 namespace weft {
 namespace {
@@ -33,9 +35,7 @@ double elements_of_sums(const Graph& graph, const Nest& nest, const Placement& p
   return beside ? elements : 0;
 }
 
-}  // namespace
-
-// Of those that are there at once: loops number as they run.
+// What one loop keeps for another: rows, parts of arrays that are read again, sums over other axes. Of those that are there at once: loops number as they run.
 double kept_bytes(const Graph& graph, const Schedule& schedule, const Nest& nest) {
   const Placement placement = place_values(graph, schedule, nest);
   std::vector<double> change(placement.loops.size() + 1, 0);
@@ -51,6 +51,7 @@ double kept_bytes(const Graph& graph, const Schedule& schedule, const Nest& nest
   return most / static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(nest.lanes)].hint));
 }
 
+// Of arrays whose lines lie across the vectors: the elements of a line are read one after the other, by loops outside.
 double bytes_across(const Graph& graph, const Hints& hints, const Nest& nest) {
   std::set<NodeId> counted;
   double bytes = 0;
@@ -72,6 +73,7 @@ double bytes_across(const Graph& graph, const Hints& hints, const Nest& nest) {
   return bytes;
 }
 
+// Of folds over many rows: their slots.
 double bytes_of_slots(const Graph& graph, const Nest& nest) {
   double bytes = 0;
   for (const Placed& placed : nest.nodes) {
@@ -85,6 +87,7 @@ double bytes_of_slots(const Graph& graph, const Nest& nest) {
   return bytes;
 }
 
+// What loops that were one body keep: of all arrays, which later loops read again, and of rows.
 double bytes_of_strip(const Graph& graph, const Schedule& schedule, const Nest& nest) {
   std::set<NodeId> arrays;
   std::size_t widest = 1;
@@ -97,6 +100,45 @@ double bytes_of_strip(const Graph& graph, const Schedule& schedule, const Nest& 
   double bytes = static_cast<double>(nest.distribution.rows) * static_cast<double>(widest);
   for (NodeId array : arrays) bytes += static_cast<double>(size_of(graph.node(array).dtype));
   return bytes;
+}
+
+double elements_of(const Nest& nest) {
+  double elements = 1;
+  for (const NestAxis& axis : nest.axes) elements *= std::max(1.0, static_cast<double>(axis.hint));
+  return elements;
+}
+
+bool scans(const Graph& graph, const Nest& nest) {
+  return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return is_scan(graph.node(placed.node)); });
+}
+
+int instructions_of(const Graph& graph, const Nest& nest) {
+  int instructions = 0;
+  for (const Placed& placed : nest.nodes) instructions += node_cost(graph.node(placed.node));
+  return instructions;
+}
+
+// Units begin where what stays for several elements does, and with whole vectors.
+Index unit_of_staying(const Nest& nest, Index unit) {
+  Index whole = 1;
+  for (const Placed& placed : nest.nodes)
+    for (const Repeat& repeat : placed.repeats)
+      if (placed.axes[static_cast<std::size_t>(repeat.along)] == nest.lanes) whole = std::lcm(whole, std::lcm(repeat.each, Index{lane_count}));
+  return std::max(whole, unit / whole * whole);
+}
+
+}  // namespace
+
+Index unit_of_root_vectors(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest, double moved) {
+  const NestAxis& axis = nest.axes[static_cast<std::size_t>(nest.lanes)];
+  const bool distributed = nest.distribution.loops > 0;
+  const double across = bytes_across(graph, hints, nest), slots = bytes_of_slots(graph, nest);
+  const double bytes = (distributed ? bytes_of_strip(graph, schedule, nest) : kept_bytes(graph, schedule, nest)) + across;
+  Index unit = unit_of_vectors(bytes, axis.hint, elements_of(nest), hints.threads, instructions_of(graph, nest), distributed ? strip_share : first_level_share);
+  if (scans(graph, nest)) unit = across >= long_row_across ? std::min<Index>(unit, lane_count) : unit_down_rows(hints.machine, Down::scans, unit, bytes, moved, axis.hint, hints.threads);
+  else if (slots > 0 && across == 0 && !distributed) unit = unit_down_rows(hints.machine, Down::folds, unit, bytes + slots, moved, axis.hint, hints.threads);
+  unit = unit_of_staying(nest, unit);
+  return has_folds(graph, nest) || bytes > 0 ? unit_of_short_axis(unit, axis.known.most) : unit;
 }
 
 }  // namespace weft
