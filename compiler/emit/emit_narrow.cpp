@@ -121,7 +121,7 @@ void KernelEmitter::end_wide_fold(const WideFold& wide) {
 }
 
 // Of a register of bytes, or of conditions, which count one each: sums of eight neighbours, by one instruction. Signed bytes are 128 less than what they are as
-// unsigned ones with the other sign bit. Sums of 16 Ki bytes .77 -> .20 us, of rows of 1000 46 -> 11 ns for 1000, counts of conditions 28 -> 14 (Zen 4).
+// unsigned ones with the other sign bit. Sums of 16 Ki bytes .77 -> .20 us, of a row of 1000 46 -> 11 ns, counts of conditions in one 28 -> 14 (Zen 4).
 Value* KernelEmitter::sums_of_eight(Value* bytes, DType dtype) {
   const auto count = llvm::cast<llvm::FixedVectorType>(bytes->getType())->getNumElements();
   auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), count);

@@ -24,8 +24,9 @@ const Compute* LoopChoices::widened_bytes(const Loop& loop, const Accumulate& ac
   return nullptr;
 }
 
+// Few ops make wider integers: only for those the body is searched, which may have thousands.
 bool LoopChoices::is_widening(const Loop& loop, const Compute& compute) const {
-  return std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+  return compute.op == Op::cast && size_of(program_.dtype_of(compute.result)) >= size_of(DType::i32) && std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
     const auto* accumulate = std::get_if<Accumulate>(&item);
     return accumulate && widened_bytes(loop, *accumulate) == &compute;
   });

@@ -171,10 +171,20 @@ TEST_CASE("one nest whose vector axis is the root serves several threads if it h
   CHECK(tiles_lose(machine, 1e6, 512, true, 8));
 }
 
-TEST_CASE("scans take as much of a row as threads leave and a cache holds the state of, and no less than any loop") {
+namespace {
+
+// What the second level and the third one hold.
+Machine with_levels() {
   Machine machine;
   machine.second_level_bytes = 1 << 20;
   machine.third_level_bytes = 1 << 24;
+  return machine;
+}
+
+}  // namespace
+
+TEST_CASE("scans take as much of a row as threads leave and a cache holds the state of, and no less than any loop") {
+  const Machine machine = with_levels();
   const double few = 1e6, many = 1e8;              // bytes
   CHECK(unit_down_rows(machine, Down::scans, 1024, 4, few, 3000, 1) == 3072);
   CHECK(unit_down_rows(machine, Down::scans, 1024, 4, few, 100000, 1) == 4096);
@@ -187,9 +197,7 @@ TEST_CASE("scans take as much of a row as threads leave and a cache holds the st
 }
 
 TEST_CASE("folds of rows in memory take as much of a row as threads leave and the second level has slots for; in the caches what any loop takes") {
-  Machine machine;
-  machine.second_level_bytes = 1 << 20;
-  machine.third_level_bytes = 1 << 24;
+  const Machine machine = with_levels();
   const double few = 1e6, many = 1e9;              // bytes
   CHECK(unit_down_rows(machine, Down::folds, 1024, 64, few, 100000, 1) == 1024);
   CHECK(unit_down_rows(machine, Down::folds, 1024, 64, many, 100000, 1) == 16384);
