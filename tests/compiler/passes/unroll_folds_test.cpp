@@ -35,6 +35,38 @@ TEST_CASE("ops that only the fold reads are made of each element, and what does 
         "  %11: f32[i:n] = add(%5[i], %10[i])\n}\n");
 }
 
+TEST_CASE("rows of a few elements times a matrix as small, and what is cheap to make again") {
+  CHECK(text_after(unroll_folds, "graph g(%x: f32[n,3], %w: f32[3,2]) -> (%0) {\n  %0: f32[i:n,j:2] = sum(k:3) multiply(%x[i,k], %w[k,j])\n}") ==
+        "graph g(%x: f32[n,3], %w: f32[3,2]) -> (%4) {\n"
+        "  %0: f32[i:n,j:2] = multiply(%x[i,0], %w[0,j])\n  %1: f32[i:n,j:2] = multiply(%x[i,2], %w[2,j])\n  %2: f32[i:n,j:2] = add(%0[i,j], %1[i,j])\n"
+        "  %3: f32[i:n,j:2] = multiply(%x[i,1], %w[1,j])\n  %4: f32[i:n,j:2] = add(%2[i,j], %3[i,j])\n}\n");
+  const std::vector<std::string> texts{
+      "graph g(%x: f32[n,5], %w: f32[5,2]) -> (%0) {\n  %0: f32[i:n,j:2] = sum(k:5) multiply(%x[i,k], %w[k,j])\n}\n",
+      "graph g(%x: f32[n,3], %w: f32[3,5]) -> (%0) {\n  %0: f32[i:n,j:5] = sum(k:3) multiply(%x[i,k], %w[k,j])\n}\n",
+      "graph g(%x: f32[n,3], %w: f32[3,m]) -> (%0) {\n  %0: f32[i:n,j:m] = sum(k:3) multiply(%x[i,k], %w[k,j])\n}\n",
+      "graph g(%x: f32[n,3,3], %w: f32[n,3]) -> (%0) {\n  %0: f32[i:n,j:3] = sum(k:3) multiply(%x[i,j,k], %w[i,k])\n}\n",       // of each element once
+      "graph g(%x: f32[n,3], %w: f32[3,3]) -> (%1) {\n  %0: f32[i:n,j:3] = exp(%x[i,j])\n  %1: f32[i:n,j:3] = sum(k:3) multiply(%0[i,k], %w[k,j])\n}\n",
+  };
+  CHECK(changed_by(unroll_folds, texts).empty());
+}
+
+TEST_CASE("products with small matrices, of batches and their gradients: the same bits, signed zeros and NaN included") {
+  for (const DType dtype : {f16, f32, f64, i32})
+    for (const Index few : {2, 3, 4}) {
+      CAPTURE(dtype);
+      CAPTURE(few);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", few}), w = g.input("w", dtype, {few, few}), b = g.input("b", dtype, {"n", few, few});
+      std::vector<Expr> results{matmul(x, w), matmul(x, transpose(w)), matmul(b, w), matmul(b, b), sum(matmul(x, w) * x, 1), matmul(w, transpose(x))};
+      if (is_floating(dtype) && dtype != f16) results.push_back(grad(sum(square(matmul(x, w) - x)), {x})[0]);
+      for (const Expr& y : results) {
+        const Function f = compile({y}, {x, w, b}, checked());
+        for (const Index n : {1, 16, 77}) same_bits(f, {special(dtype, {n, few}, 1), special(dtype, {few, few}, 2), special(dtype, {n, few, few}, 3)});
+        same_bits(f, {uniform(dtype, {100, few}, 4), uniform(dtype, {few, few}, 5), uniform(dtype, {100, few, few}, 6)});
+      }
+    }
+}
+
 TEST_CASE("other folds stay: of many elements, one by itself, of what others read, of much work") {
   const std::vector<std::string> texts{
       "graph g(%x: f32[n,2,5]) -> (%1) {\n  %0: f32[i:n,j:2] = sum(k:5) copy(%x[i,j,k])\n  %1: f32[i:n] = sum(j:2) copy(%0[i,j])\n}\n",
