@@ -38,7 +38,7 @@ class LaneMemory : protected Fetches {
 
   // lane_window.cpp
   const Subscript* run_in_window(const Load& load) const;
-  Value* load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask);
+  Value* load_run_of_window(const Load& load, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask);
 };
 
 }  // namespace weft

@@ -50,7 +50,7 @@ Value* LaneMemory::guarded_load(const Load& load, Value* index, int step, Value*
       distance = b_.CreateSDiv(distance, steps);
     }
     const auto dim = static_cast<std::size_t>(s.dim);
-    require(b_.CreateICmpULT(distance, wide(size(window.extents[dim]))));
+    require(b_.CreateICmpULT(distance, wide(size(elements_of_window(program_, load, s)))));
     Value* stride = stride_bytes(load.buffer, dim);
     offset = b_.CreateAdd(offset, b_.CreateMul(distance, wide(stride)));
     if (width == 1) continue;
@@ -59,7 +59,7 @@ Value* LaneMemory::guarded_load(const Load& load, Value* index, int step, Value*
     first_offset = b_.CreateAdd(first_offset, b_.CreateMul(b_.CreateSDiv(b_.CreateSub(first, size(s.start)), number(s.step)), stride));
   }
   Value* base = base_of(load.buffer);
-  if (run) return load_run_of_window(window, *run, b_.CreateAdd(index, number(step * lane_count)), base, offset, valid, mask);
+  if (run) return load_run_of_window(load, *run, b_.CreateAdd(index, number(step * lane_count)), base, offset, valid, mask);
   const llvm::Align align(size_of(window.dtype));
   if (width > 1 && in_steps && !scatters(window.dtype) && !llvm::isa<llvm::Constant>(valid)) return gather_steps(b_.CreateGEP(b_.getInt8Ty(), base, first_offset), lane_step, window.dtype, valid);
   if (width > 1) return gather(b_.CreateGEP(b_.getInt8Ty(), base, offset), window.dtype, valid);
@@ -73,8 +73,9 @@ Value* LaneMemory::guarded_load(const Load& load, Value* index, int step, Value*
 // A vector whose lanes lie side by side, `offset` bytes further than the window's first along the others. Lanes that the window does not have are
 // masked; where it has none of them, the address is one that is there: processors take hundreds of cycles for a masked load of a page that is
 // not. The window's first element need not be: nests that slide have some lines of an array.
-Value* LaneMemory::load_run_of_window(const Buffer& window, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask) {
-  const Extent& count = window.extents[static_cast<std::size_t>(run.dim)];
+Value* LaneMemory::load_run_of_window(const Load& load, const Subscript& run, Value* first, Value* base, Value* offset, Value* valid, Value* mask) {
+  const Buffer& window = program_.buffer(load.buffer);
+  const Extent count = elements_of_window(program_, load, run);
   const Extent beyond = run.start + count - program_.axis(run.axis).extent;
   const bool begins_before = run.inside || (run.start.is_number() && run.start.constant() <= 0), ends_after = run.inside || (beyond.is_number() && beyond.constant() >= 0);
   Value *far = b_.CreateSub(first, size(run.start)), *lanes = mask;

@@ -35,7 +35,7 @@ Value* KernelEmitter::window_of_tile(const Loop& lanes, const Load& load) {
   if (!load.guarded || copies_.tiled_by < 0 || jam_.size() < 2 || tiles_.empty()) return nullptr;
   const int axis = copies_.tiled_by;
   const auto* own = llvm::dyn_cast_or_null<llvm::ConstantInt>(axis_index_[static_cast<std::size_t>(axis)]);
-  if (!own || !std::all_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == axis ? s.dim >= 0 : has_every_index(program_, load, s); })) return nullptr;
+  if (!own || !std::all_of(load.at.begin(), load.at.end(), [&](const Subscript& s) { return s.axis == axis ? s.dim >= 0 && !s.elements : has_every_index(program_, load, s); })) return nullptr;
   const std::vector<Subscript> at = unguarded(program_, load);
   const int found = dimension_of_copies(at, axis);
   if (found < 0) return nullptr;

@@ -17,10 +17,13 @@ bool is_small(const Extent& extent) {
 
 }  // namespace
 
+Extent elements_of_window(const Program& program, const Load& load, const Subscript& s) {
+  return s.elements ? *s.elements : program.buffer(load.buffer).extents[static_cast<std::size_t>(s.dim)];
+}
+
 bool has_every_index(const Program& program, const Load& load, const Subscript& s) {
   if (s.inside) return true;
-  const Shape& window = program.buffer(load.buffer).extents;
-  return s.axis >= 0 && s.dim >= 0 && s.step == 1 && s.start.is(0) && window[static_cast<std::size_t>(s.dim)] == program.axis(s.axis).extent;
+  return s.axis >= 0 && s.dim >= 0 && s.step == 1 && s.start.is(0) && elements_of_window(program, load, s) == program.axis(s.axis).extent;
 }
 
 std::vector<Subscript> unguarded(const Program& program, const Load& load) {
@@ -95,7 +98,7 @@ std::optional<Condition> IndexConditions::condition_of(const Load& load, int alo
   for (const Subscript& s : load.at) {
     if (!load.guarded || s.axis != along || has_every_index(program_, load, s)) continue;
     if (s.dim < 0) return Condition{load.result, {s.start}, {s.start + 1}};
-    const Extent& count = buffer(load.buffer).extents[static_cast<std::size_t>(s.dim)];
+    const Extent count = elements_of_window(program_, load, s);
     if (s.step == 1) return Condition{load.result, {s.start}, {s.start + count}};
     if (s.step == -1) return Condition{load.result, {s.start + 1 - count}, {s.start + 1}};
   }

@@ -19,6 +19,8 @@ struct Condition {
 };
 using Conditions = std::vector<Condition>;
 
+// Of a guarded load: how many elements the window has from the start of a subscript on.
+Extent elements_of_window(const Program& program, const Load& load, const Subscript& s);
 // Of a guarded load: whether a subscript guards nothing, since the window has every index that the loop has.
 bool has_every_index(const Program& program, const Load& load, const Subscript& s);
 // What it reads where it guards nothing, by dimension: the subscripts of a plain load.

@@ -17,6 +17,15 @@ Bounds bounds_for(const Graph& graph, NodeId id) {
   return op == Op::exp || op == Op::divide ? bounds_of(graph, graph.operand(id, 0)) : Bounds{};
 }
 
+// Elements along the outer dimension of a window are so many along the inner one, all of which it has.
+void move_window(const Node& array, std::vector<Subscript>& at, const Shift& shift) {
+  Subscript &from = at[static_cast<std::size_t>(shift.from)], &to = at[static_cast<std::size_t>(shift.to)];
+  const Extent elements = from.dim < 0 ? Extent(1) : from.elements ? *from.elements : array.domain[static_cast<std::size_t>(from.dim)];
+  to.start = from.start * Extent(shift.each);
+  to.elements = elements * Extent(shift.each);
+  from = {.dim = from.dim, .inside = true};
+}
+
 }  // namespace
 
 int Lowering::new_value(DType dtype) {
@@ -58,6 +67,7 @@ std::vector<Subscript> Lowering::subscripts(const Placed& user, int position) co
       at[static_cast<std::size_t>(shift.to)].start = start * Extent(shift.each);
       start = 0;
     }
+  if (user.counts > 1 && position == 0) at[0].start = at[0].start * Extent(user.counts);
   for (const Repeat& repeat : user.repeats)
     if (repeat.operand == position) {
       Subscript& own = at[static_cast<std::size_t>(repeat.dim)];
@@ -83,6 +93,26 @@ Arg Lowering::immediate(NodeId id, const Placed& user, int position) {
   std::vector<Subscript> at = subscripts(user, position);
   at.resize(std::min<std::size_t>(at.size(), 1));
   return load(id, it->second, at);
+}
+
+// So many times a number or an extent.
+Arg Lowering::counted(NodeId id, Index times) {
+  const Node& node = graph_.node(id);
+  if (node.kind == Kind::constant) return {-1, Scalar::of(node.dtype, std::get<Scalar>(node.payload).integer() * times)};
+  Buffer buffer;
+  buffer.place = Place::extent;
+  buffer.node = id;
+  buffer.dtype = node.dtype;
+  buffer.size = std::get<Extent>(node.payload) * Extent(times);
+  const auto same = std::find(program_.buffers.begin(), program_.buffers.end(), buffer);
+  const auto number = static_cast<int>(same - program_.buffers.begin());
+  if (same == program_.buffers.end()) program_.buffers.push_back(std::move(buffer));
+  auto [it, fresh] = frames_[0].loads.emplace(std::pair(id, concat("times ", times)), Arg{});
+  if (fresh) {
+    it->second.value = new_value(node.dtype);
+    frames_[0].loop.body.push_back(Load{it->second.value, number, {}});
+  }
+  return it->second;
 }
 
 Arg Lowering::operand(const Placed& user, int position) {
@@ -148,10 +178,11 @@ Arg Lowering::compute(int place, Frame& frame) {
     std::vector<Subscript> at;
     const auto& window = std::get<AxisMap>(node.payload);
     for (std::size_t d = 0; d < window.size(); ++d) at.push_back({placed.axes[d], window[d].start, window[d].step, window[d].axis});
+    for (const Shift& shift : placed.shifts) move_window(graph_.node(id), at, shift);
     result = load(id, buffer_of(id), at, true);
   } else {
     std::vector<Arg> args;
-    for (int k = 0; k < graph_.arity(placed.node); ++k) args.push_back(operand(placed, k));
+    for (int k = 0; k < graph_.arity(placed.node); ++k) args.push_back(k == 1 && placed.counts > 1 ? counted(graph_.operand(placed.node, k), placed.counts) : operand(placed, k));
     frame.loop.body.push_back(Compute{result.value, node.op, std::move(args), bounds_for(graph_, placed.node)});
     frame.loop.weight += op_cost(node.op);
   }

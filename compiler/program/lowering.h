@@ -44,6 +44,7 @@ class Lowering {
   Arg load(Frame& frame, NodeId array, int buffer, const std::vector<Subscript>& at, bool guarded = false);
   std::vector<Subscript> subscripts(const Placed& user, int position) const;
   std::vector<Subscript> row_subscripts(const Placed& user, int position, int place, int row) const;
+  Arg counted(NodeId id, Index times);
   Arg immediate(NodeId id, const Placed& user, int position);
   Arg operand(const Placed& user, int position);
   Arg value_of(int place);

@@ -31,6 +31,7 @@ struct Subscript {
   int dim = -1;
   Index period = 0, each = 1;
   bool inside = false;                  // guarded, and the window is known to have every index there is here
+  std::optional<Extent> elements = {};  // guarded: so many from there on, of several dimensions without a gap; else as many as dimension `dim` has
   bool is_linear() const { return period == 0 && each == 1; }
   friend bool operator==(const Subscript&, const Subscript&) = default;
 };

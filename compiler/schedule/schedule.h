@@ -64,7 +64,7 @@ struct Repeat {
 };
 
 // Where an operand is read from some index on along the outer one of two merged axes: the same elements are so many along the inner dimension, whose
-// stride is known more often.
+// stride is known more often. Of an update, always: the axes of its result, along the inner of which its window lies.
 struct Shift {
   int operand, from, to;
   Index each;                           // elements of `to` for one of `from`
@@ -76,6 +76,7 @@ struct Placed {
   std::vector<int> axes;
   std::vector<Repeat> repeats = {};
   std::vector<Shift> shifts = {};
+  Index counts = 1;                     // of a comparison of an index with a number: both sides, so many for one, since the axis is merged with that many
 };
 
 // A loop variable of a nest.

@@ -82,3 +82,56 @@ TEST_CASE("windows beside what repeats for each pixel, or stays for its channels
       }
     }
 }
+
+TEST_CASE("padded images, and what is asked of a pixel's place, run through pixels and channels at once") {
+  for (const DType dtype : {f32, f64, u8})
+    for (const Index channels : {2, 3, 4, 16, 17}) {
+      CAPTURE(dtype);
+      CAPTURE(channels);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"h", "w", channels}), two = g.constant(dtype, {}, {2});
+      const std::vector<std::pair<const char*, Expr>> bodies{
+          {"zeros", pad(x, {{1, 2}, {2, 3}, {0, 0}})},
+          {"sevens", pad(x, {{2, 1}, {3, 2}, {0, 0}}, 7)},
+          {"of what is made", pad(x * two, {{0, 0}, {3, 2}, {0, 0}}, 1)},
+          {"beside each other", concat({x, x * two}, 1)},
+          {"one after the other", concat({x * two, x}, 0)},
+          {"in place", update(x, {Slice::all, Slice(1, -1)}, two)},
+          {"stencil", window(pad(x, {{1, 1}, {1, 1}, {0, 0}}), 0, 2) + window(pad(x, {{1, 1}, {1, 1}, {0, 0}}), 2, 0)}};
+      for (const auto& [name, y] : bodies) {
+        CAPTURE(name);
+        for (const Dims& size : {Dims{5, 9}, Dims{3, 70}, Dims{1, 3}}) {
+          const Array whole = counted(dtype, {size[0], size[1], channels}), wide = counted(dtype, {size[0], size[1], channels + 1});
+          const Function f = check_bits({y}, {x}, {whole}, 2);
+          CHECK(merges(f) == (channels <= 16));
+          check_bits({y}, {x}, {wide.slice(2, 0, channels)});
+          check_bits({y, sum(y)}, {x}, {whole});
+        }
+      }
+    }
+}
+
+TEST_CASE("windows along the outermost of several axes, at one place of it, and gradients of slices") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 3, 4}), row = g.input("row", f32, {3, 4});
+  for (const Index n : {1, 5, 40}) {
+    const std::vector<Array> arrays{counted(f32, {n, 3, 4}), counted(f32, {3, 4})};
+    check_bits({pad(x, {{2, 1}, {0, 0}, {0, 0}}, 5), update(x, {n / 2}, row)}, {x, row}, arrays);
+    check_bits({pad(x, {{1, 0}, {1, 0}, {0, 0}})}, {x, row}, arrays);
+    check_bits({concat({x, expand_dims(row, 0)}, 0)}, {x, row}, arrays);
+    if (n > 1) check_bits({grad(sum(square(x.slice({Slice(1, {})}) - x.slice({Slice(0, -1)}))), {x})}, {x, row}, arrays);
+  }
+}
+
+TEST_CASE("conditions on an index that count other things than its elements") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 3}), place = iota(g, Extent("n")), k = g.input("k", i64, {});
+  const auto ask = [&](const Expr& condition) { return where(expand_dims(condition, 1), x, -x); };
+  for (const Index n : {1, 4, 16, 100}) {
+    const std::vector<Array> arrays{counted(f32, {n, 3}), Array::scalar(std::int64_t{3})};
+    for (const Expr& condition : {place < 2, place >= 3, place > 2, place == 2, (place < 4) & (place >= 1), (place < 2) | (place >= 5), place + 1 < 4, 2 * place < 5, place < k, !(place < 2), place < (Index{1} << 50)})
+      check_bits({ask(condition)}, {x, k}, arrays);
+    check_bits({ask(place < 2), place < 2}, {x, k}, arrays);
+    check_bits({ask(place < 2) * expand_dims(cast(place, f32), 1)}, {x, k}, arrays);
+  }
+}
