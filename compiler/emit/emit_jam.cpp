@@ -142,7 +142,7 @@ void KernelEmitter::emit_jammed_items(const Loop& loop, Value* index, int steps,
   for (const LateStore& each : late_stores_) lane_store(each.access, each.dtype, index, each.step, each.mask, each.value);
   late_stores_.clear();
   stores_late_ = false;
-  store_tiles(loop, index);
+  store_tiles(loop, index, masks);
   tiles_.clear();
   common_.clear();
   carried_rows_.clear();

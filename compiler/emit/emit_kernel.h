@@ -180,7 +180,7 @@ class KernelEmitter : private Accesses {
   FoldState& state_of_step(int fold, std::size_t step);
   std::vector<Value*> spread_to_rows(Value* vector);
   void close_rows(const Loop& lanes);
-  bool sums_columns_alone(const Loop& lanes) const;
+  bool masks_rows_left(const Loop& lanes) const;
   void emit_rows_left(const Loop& lanes, Range range);
   Value* across_slots(const Fold& fold, std::vector<Value*> slots);
   Value* across_rows(const Fold& fold, std::vector<Value*> rows);
@@ -223,7 +223,9 @@ class KernelEmitter : private Accesses {
   Value* emit_last_tile(const Loop& outer, Range range, int elements);
   Index rows_apart(const Load& load, const Loop& lanes) const;
   void load_tiles(const Loop& lanes, Value* index, const Masks& masks);
-  void store_tiles(const Loop& lanes, Value* index);
+  void store_tiles(const Loop& lanes, Value* index, const Masks& masks);
+  bool moves_rows(const Load& load, const Loop& lanes) const;
+  void load_moved(const Item& item, const Load& load, const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
   Index known_rows() const;
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);

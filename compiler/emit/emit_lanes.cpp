@@ -251,7 +251,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     if (branch && has_many_turns(loop, stride)) set_hint(*branch, many_turns);
     if (!repeat_in_each_vector() && !masks) repeated_.clear();
     if (copies_.along_rows) {
-      const bool as_rows = !exact && sums_columns_alone(loop);
+      const bool as_rows = !exact && masks_rows_left(loop);
       if (as_rows) emit_rows_left(loop, {rest, range.end});
       close_rows(loop);
       if (as_rows) return repeated_.clear();

@@ -20,7 +20,7 @@ bool KernelEmitter::share_rows(const Loop& loop, std::unordered_map<const void*,
     auto* load = std::get_if<Load>(&item);
     auto* store = std::get_if<Store>(&item);
     if (auto* accumulate = std::get_if<Accumulate>(&item); accumulate && program_.fold(accumulate->fold).axis == loop.var.axis) return false;
-    if ((load && load->guarded) || std::holds_alternative<Others>(item)) return false;
+    if ((load && (load->guarded || (of_copies && moves_rows(*load, loop)))) || std::holds_alternative<Others>(item)) return false;
     const auto found = accesses.find(&item);
     if (found == accesses.end()) continue;
     const LaneAccess& access = found->second;

@@ -44,11 +44,14 @@ void KernelEmitter::close_rows(const Loop& lanes) {
   folds_hold_rows_ = !lanes.folds.empty();
 }
 
-// Whether nothing but sums down the columns comes of the rows: these add up fewer rows than sixteen as they do whole vectors of them.
-bool KernelEmitter::sums_columns_alone(const Loop& lanes) const {
+// Whether fewer rows than sixteen are worked on as whole vectors of them are, with masks: sums down the columns add up what there is, results are stored in
+// part. Sums along the rows are those of all lanes.
+bool KernelEmitter::masks_rows_left(const Loop& lanes) const {
   return std::all_of(lanes.body.begin(), lanes.body.end(), [&](const Item& item) {
-    const auto* accumulate = std::get_if<Accumulate>(&item);
-    return std::holds_alternative<Load>(item) || std::holds_alternative<Compute>(item) || (accumulate && program_.fold(accumulate->fold).axis == lanes.var.axis);
+    const auto *accumulate = std::get_if<Accumulate>(&item);
+    const auto *store = std::get_if<Store>(&item);
+    if (store) return has_feature("+avx512f") && stores_by_masks(program_.buffer(store->buffer).dtype);
+    return !accumulate || program_.fold(accumulate->fold).axis == lanes.var.axis;
   });
 }
 

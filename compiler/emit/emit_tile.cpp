@@ -9,6 +9,7 @@
 
 #include "emit_kernel.h"
 #include "transpose.h"
+#include "program/index_conditions.h"
 #include "schedule/cost_model.h"
 
 namespace weft {
@@ -58,6 +59,28 @@ Index KernelEmitter::rows_apart(const Load& load, const Loop& lanes) const {
   return apart != 0 && picks_joined_rows(static_cast<int>(few), size_of(program_.buffer(load.buffer).dtype), true, false, std::abs(apart)) ? apart : 0;
 }
 
+// Whether other elements of rows are wanted than all, in order.
+bool KernelEmitter::moves_rows(const Load& load, const Loop& lanes) const {
+  if (!copies_.along_rows) return false;
+  const auto moved = moved_rows(load, copies_.tiled_by, lanes.var.axis);
+  return moved && (load.guarded || !moved->is_whole(static_cast<Index>(jam_.size())));
+}
+
+void KernelEmitter::load_moved(const Item& item, const Load& load, const Loop& lanes, Value* index) {
+  const auto moved = moved_rows(load, copies_.tiled_by, lanes.var.axis);
+  exchange(jam_[0]);
+  const LaneAccess access = lane_access(load.buffer, load.guarded ? unguarded(program_, load) : load.at, lanes.var.axis);
+  exchange(jam_[0]);
+  const DType dtype = program_.buffer(load.buffer).dtype;
+  Value* first = row_at(nullptr, access, index, 0);
+  const auto* first_of_array = &*std::find_if(lanes.body.begin(), lanes.body.end(), [&](const Item& each) {
+    const auto* other = std::get_if<Load>(&each);
+    return other && other->buffer == load.buffer && moves_rows(*other, lanes);
+  });
+  if (past_caches() && first_of_array == &item) fetch_lines(first, number(moved->rows * thin_bytes_ahead), lane_count * moved->length * item_bytes(dtype), true);
+  tiles_[&item] = load_moved_rows(dtype, first, *moved, static_cast<int>(jam_.size()), rows_left_);
+}
+
 // Before the copies of a vector step. Rows of few floats from memory come in pieces, without masks: gated linear units of 1118481 x 5 floats 13 -> 2.3 ms, of
 // doubles 2.4 -> 3.0 (Zen 5).
 void KernelEmitter::load_tiles(const Loop& lanes, Value* index, const Masks& masks) {
@@ -65,6 +88,10 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index, const Masks& mas
   fetch_beside_tiles(lanes, index);
   for (const Item& item : lanes.body) {
     auto* load = std::get_if<Load>(&item);
+    if (load && is_along_rows() && moves_rows(*load, lanes)) {
+      load_moved(item, *load, lanes, index);
+      continue;
+    }
     const int step = load ? lies_across(item, copies_.tiled_by, lanes.var.axis) : 0;
     if (step == 0) continue;
     const DType dtype = program_.buffer(load->buffer).dtype;
@@ -109,7 +136,7 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index, const Masks& mas
 }
 
 // After the last copy: what all copies store.
-void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
+void KernelEmitter::store_tiles(const Loop& lanes, Value* index, const Masks& masks) {
   for (auto& [key, columns] : tile_stores_) {
     const Item& item = *static_cast<const Item*>(key);
     if (const auto stage = stages_.find(key); stage != stages_.end()) {
@@ -122,7 +149,7 @@ void KernelEmitter::store_tiles(const Loop& lanes, Value* index) {
     const auto& store = std::get<Store>(item);
     const DType dtype = program_.buffer(store.buffer).dtype;
     if (is_along_rows()) {
-      store_vectors(columns, row_at(nullptr, access, index, 0), dtype, access.stream);
+      store_vectors(columns, row_at(nullptr, access, index, 0), dtype, access.stream, masks);
       continue;
     }
     const Index rows = known_rows();

@@ -7,6 +7,7 @@
 
 #include "code_builder.h"
 #include "emit_lane.h"
+#include "program/moved_rows.h"
 
 namespace weft {
 
@@ -41,9 +42,12 @@ class VectorMemory : protected CodeBuilder {
   std::vector<Value*> load_rows_apart(DType dtype, Value* first, Index apart, int count);
   Value* load_column(DType dtype, Value* at, Index count, Index column);
   void store_joined(const std::vector<Value*>& columns, Value* first, DType dtype, bool past_caches, int rows);
-  void store_vectors(const std::vector<Value*>& vectors, Value* first, DType dtype, bool past_caches);       // one after the other
+  void store_vectors(const std::vector<Value*>& vectors, Value* first, DType dtype, bool past_caches, const Masks& masks = {});       // one after the other
   Value* load_each(DType dtype, Value* at, Value* stride, Value* mask, int count);
   void store_each(Value* value, DType dtype, Value* at, Value* stride, Value* mask);
+
+  // moved_rows.cpp
+  std::vector<Value*> load_moved_rows(DType dtype, Value* first, const MovedRows& rows, int count, Value* left);
 
   bool mostly_whole_ = false;                   // vectors with masks have all lanes but at the end
 

@@ -4,10 +4,10 @@
 // lie 15 floats apart LLVM made so many shuffles that it took 700 ms for 40, and they took 1.7 of the time (Zen 3).
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <utility>
 
 #include "emit_op.h"
+#include "picks.h"
 #include "vector_memory.h"
 #include "code/features.h"
 #include "schedule/cost_model.h"
@@ -15,41 +15,6 @@
 namespace weft {
 
 using llvm::Value;
-
-namespace {
-
-// Lanes of a result: from which lane of a vector each comes, or -1 if not from this one.
-struct Picks {
-  Value* vector = nullptr;
-  std::vector<int> lanes;
-};
-
-int width_of(Value* vector) { return static_cast<int>(llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements()); }
-
-// Vectors that are longer than the result keep their length while they are shuffled: LLVM would take others apart.
-Picks merged(llvm::IRBuilderBase& builder, const Picks& a, const Picks& b) {
-  const int width = width_of(a.vector);
-  std::vector<int> order, own;
-  for (std::size_t lane = 0; lane < a.lanes.size(); ++lane) {
-    const int first = a.lanes[lane], second = b.lanes[lane];
-    order.push_back(first >= 0 ? first : second >= 0 ? width + second : -1);
-    own.push_back(order.back() >= 0 ? static_cast<int>(lane) : -1);
-  }
-  order.resize(static_cast<std::size_t>(width), -1);
-  return {builder.CreateShuffleVector(a.vector, b.vector, order), own};
-}
-
-// In pairs: fewer shuffles wait for each other, and LLVM finds better instructions than for a chain.
-Value* gathered(llvm::IRBuilderBase& builder, std::vector<Picks> parts) {
-  for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2))
-    for (std::size_t k = 0; k < parts.size(); k += 2) parts[k / 2] = k + 1 < parts.size() ? merged(builder, parts[k], parts[k + 1]) : parts[k];
-  const auto& [all, lanes] = parts[0];
-  std::vector<int> as_they_are(static_cast<std::size_t>(width_of(all)));
-  std::iota(as_they_are.begin(), as_they_are.end(), 0);
-  return lanes == as_they_are ? all : builder.CreateShuffleVector(all, lanes);
-}
-
-}  // namespace
 
 // Elements of any two registers.
 bool VectorMemory::picks_from_registers(DType dtype) const {
@@ -165,10 +130,11 @@ void VectorMemory::store_joined(const std::vector<Value*>& columns, Value* first
   store_part(last, after(last->getType(), first, static_cast<Index>(vectors.size())), dtype, llvm::ConstantVector::get(there), false);
 }
 
-void VectorMemory::store_vectors(const std::vector<Value*>& vectors, Value* first, DType dtype, bool past_caches) {
+void VectorMemory::store_vectors(const std::vector<Value*>& vectors, Value* first, DType dtype, bool past_caches, const Masks& masks) {
   for (std::size_t k = 0; k < vectors.size(); ++k) {
     Value* at = after(vectors[k]->getType(), first, static_cast<Index>(k));
-    if (past_caches) store_past_caches(vectors[k], at);
+    if (!masks.empty()) store_part(vectors[k], at, dtype, masks[k], false);
+    else if (past_caches) store_past_caches(vectors[k], at);
     else b_.CreateAlignedStore(vectors[k], at, llvm::Align(size_of(dtype)));
   }
 }

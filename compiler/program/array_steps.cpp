@@ -39,12 +39,12 @@ StrideClass LoopChoices::lane_class(int number_of_buffer, const std::vector<Subs
   return row > 0 && row <= longest_row ? static_cast<StrideClass>(row) : StrideClass::other;
 }
 
-// Instructions of a body, with those that gather from windows whose elements do not lie side by side.
-int LoopChoices::code_with_windows(const Loop& lanes) const {
+// Instructions of a body, with those that gather from windows whose elements do not lie side by side, nor are moved as rows of the loop around it.
+int LoopChoices::code_with_windows(const Loop& lanes, int outer) const {
   constexpr int gathered = 6;
   return lanes.weight + gathered * static_cast<int>(std::count_if(lanes.body.begin(), lanes.body.end(), [&](const Item& item) {
     auto* load = std::get_if<Load>(&item);
-    return load && load->guarded && lane_class(load->buffer, load->at, lanes.var.axis) != StrideClass::unit;
+    return load && load->guarded && lane_class(load->buffer, load->at, lanes.var.axis) != StrideClass::unit && !moved_rows(*load, outer, lanes.var.axis);
   }));
 }
 

@@ -219,7 +219,7 @@ LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
     (fold.row >= 0 ? outer.rows : outer.scalars) = true;
   }
   for (const Loop* lanes : outer.loops) {
-    outer.weight += code_with_windows(*lanes);
+    outer.weight += code_with_windows(*lanes, loop.var.axis);
     outer.folds_lanes |= !lanes->folds.empty();
     outer.scans |= std::any_of(lanes->folds.begin(), lanes->folds.end(), [&](int fold) { return program_.fold(fold).start.has_value(); });
     for (const Item& item : lanes->body) {

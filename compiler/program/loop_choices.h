@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "moved_rows.h"
 #include "program.h"
 #include "schedule/stride_class.h"
 
@@ -60,7 +61,7 @@ class LoopChoices {
     bool pure = false;                          // beside the vector loops, values are made and nothing else
     bool from_memory = false;                   // what they read no cache holds; set by those who know the machine
   };
-  int code_with_windows(const Loop& lanes) const;
+  int code_with_windows(const Loop& lanes, int outer) const;
   Outer outer_of(const Loop& loop) const;
   Together together(const Loop& loop, const Outer& outer) const;
   // Of a loop over rows of sums over a loop inside: which item of its body that is, how much of their results registers hold at once, and for how
@@ -122,6 +123,8 @@ class LoopChoices {
   // along_rows.cpp: loops over the few elements of rows
   Index distance_of_rows(int buffer, const std::vector<Subscript>& at, int few, int lanes) const;
   bool runs_along_rows(const Loop& serial, const Outer& outer) const;
+  // Of a load of rows of few elements that are not all elements of its rows in memory, in order: which ones they are.
+  std::optional<MovedRows> moved_rows(const Load& load, int few, int lanes) const;
   bool begins_in_whole(int axis, Index size) const;  // elements: every range of it begins at a multiple of so many
   bool runs_in_whole(int axis, Index size) const;    // and so many go into it
   bool fits_one_leaf(int axis) const;           // of a fold

@@ -59,7 +59,8 @@ struct Costs {
         for (std::size_t d = 0; d < map.size(); ++d) {
           const int axis = map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)];
           if (axis >= 0) elements *= static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(axis)].hint));
-          access.push_back({axis, strides[d] * map[d].step, times(classes[d], map[d].step), volume, shared.rows_of(placed, map, axis)});
+          const bool turned_rows = hints.masks && map[d].step == -1 && classes[d] == StrideClass::joined;      // as good as others: program/moved_rows.h
+          access.push_back({axis, strides[d] * map[d].step, turned_rows ? classes[d] : times(classes[d], map[d].step), volume, shared.rows_of(placed, map, axis)});
         }
         bytes += elements * static_cast<double>(size_of(graph.node(array).dtype));
         const auto is_prepared = [&](int axis) { return axis >= 0 && volume >= repeats_worth_preparing * elements && (nest.roots >> axis & 1) && !(folded >> axis & 1); };
