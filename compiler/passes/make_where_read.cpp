@@ -69,7 +69,8 @@ class Making {
       for (int k = 0; k < graph_.arity(user); ++k) {
         if (graph_.operand(user, k) != id) continue;
         const AxisMap& map = graph_.map(user, k);
-        for (std::size_t d = 0; d < map.size(); ++d) if (map[d].axis != static_cast<int>(d)) return false;
+        int own = 0;                                   // fixed indices have no axis
+        for (const AxisRef& ref : map) if (ref.axis >= 0 && ref.axis != own++) return false;
         if (std::find(maps.begin(), maps.end(), map) == maps.end()) maps.push_back(map);
         if (static_cast<int>(maps.size()) * costs_[id.value] > made_where_read_in_all) return false;
       }
@@ -97,6 +98,16 @@ class Making {
 };
 
 }  // namespace
+
+bool reads_elements(const Graph& graph) {
+  const auto is_fixed = [](const AxisRef& ref) { return ref.axis < 0; };
+  for (std::size_t k = 0; k < graph.size(); ++k)
+    for (int operand = 0; operand < graph.arity(id_of(k)) && graph.node(id_of(k)).kind == Kind::apply; ++operand) {
+      const AxisMap& map = graph.map(id_of(k), operand);
+      if (graph.node(graph.operand(id_of(k), operand)).kind == Kind::apply && std::any_of(map.begin(), map.end(), is_fixed)) return true;
+    }
+  return reads_in_part(graph);
+}
 
 Graph make_where_read(const Graph& graph) { return Making(graph).run(); }
 

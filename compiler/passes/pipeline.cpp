@@ -47,7 +47,7 @@ constexpr GraphPass passes[] = {
     {"read_through_windows", read_through_windows, "slices of what an update writes read its window", has<is_update>},
     {"inline_windows", inline_windows, "cheap values that an update writes are made where it writes them", has<is_update>},
     {"read_through_values", read_through_values, "slices of dear values that an update writes read these", has<is_update>},
-    {"make_where_read", make_where_read, "cheap values that are read at several indices are made there", reads_in_part},
+    {"make_where_read", make_where_read, "cheap values that are read at several indices are made there", reads_elements},
     {"make_in_stacks", make_in_stacks, "cheap values that a stack puts side by side are made where it stores them", stacks_last},
     {"narrow", narrow, "values that are read in part are made in that part", reads_in_part},
     {"store_windows", store_windows, "what an update writes lies in memory", has<is_update>},

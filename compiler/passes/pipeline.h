@@ -51,6 +51,7 @@ bool stacks_last(const Graph& graph);           // some node may be one
 // Values of which every reader takes the same part are made in that part only.
 Graph narrow(const Graph& graph);               // narrow.cpp
 bool reads_in_part(const Graph& graph);         // some node does
+bool reads_elements(const Graph& graph);        // some node does, or reads a value at a fixed index
 // The window of an update is read from memory: one that is an iota, an extent or a literal gets a copy.
 Graph store_windows(const Graph& graph);        // store_windows.cpp
 // What a reshape names lies in memory of its own, in row-major order: a constant and an output get a copy, calls see to inputs.

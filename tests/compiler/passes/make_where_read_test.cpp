@@ -73,3 +73,21 @@ TEST_CASE("what is dear, made of several arrays, read at one index or by what re
   const Graph squares = absorb_copies(drop_dead(extract(g, {x, y, z}, {matmul(larger, transpose(larger)) + transpose(larger)})));
   CHECK(to_text(make_where_read(squares)) == to_text(squares));
 }
+
+TEST_CASE("channels of one value, read one by one, are made where they are read, first axis or last") {
+  Graph g;
+  const Expr x = g.input("x", u8, {"h", "w", 3}), planes = g.input("planes", u8, {3, "h", "w"});
+  const auto last = [](const Expr& y, Index k) { return y.slice({Slice::all, Slice::all, Slice(k)}); };
+  const auto first = [](const Expr& y, Index k) { return y.slice({Slice(k)}); };
+  for (const DType wide : {DType::i32, DType::u16, f32}) {
+    const Expr pixels = cast(x, wide), rows = cast(planes, wide);
+    for (const Dims& size : {Dims{1, 3}, Dims{20, 70}, Dims{64, 64}}) {
+      check_nests(last(pixels, 0) * 3 + last(pixels, 1) * 6 + last(pixels, 2), {x, planes}, {bytes({size[0], size[1], 3}), bytes({3, size[0], size[1]})});
+      check_nests(first(rows, 0) * 3 + first(rows, 1) * 6 + first(rows, 2), {x, planes}, {bytes({size[0], size[1], 3}), bytes({3, size[0], size[1]})});
+    }
+  }
+  const Expr pixels = cast(x, DType::i32);
+  const Function f = compile({cast((last(pixels, 0) * 77 + last(pixels, 1) * 150 + last(pixels, 2) * 29) >> 8, u8)}, {x}, {.threads = 1});
+  same_bits(f, {bytes({64, 64, 3})});
+  CHECK(f.program().find("row") == std::string::npos);           // no rows of scratch between the cast and its readers
+}
