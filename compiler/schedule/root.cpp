@@ -82,10 +82,11 @@ bool RootPreference::shortens_runs(const Side& nest, const Side& joined, const C
   return has_longer && !root.lanes && are_short_runs(hints_.machine, run, bytes);
 }
 
-// Whether all that a nest has passes through its vectors once for each of a few elements of the root, which lie side by side. Where the first level holds it
-// that is less than the arrays between more nests. x - max(x) of 52428 x 5 floats 198 -> 53 us, softmax down the columns 275 -> 104 (Zen 4).
-bool RootPreference::crosses_lines(const Side& joined, const Choice& root, double bytes) const {
-  return joined.axes.size() == static_cast<std::size_t>(joined.rank) && joined.axes[static_cast<std::size_t>(root.axis)].hint < lane_count && bytes > hints_.machine.first_level_bytes;
+// Whether all that a nest has passes through its vectors once for each of a few elements of the root, which lie side by side.
+// x - max(x) of 52428 x 5 floats 198 -> 53 us, of 320 x 5 1.05 -> .36, of 20 x 5 .16 -> .11; softmax down the columns 275 -> 104, 1.61 -> 1.56, .33 -> .29;
+// but its gradient, whose nests store columns for each other, .42 -> .50 of 20 x 5, 2.98 -> 4.36 of 400 x 5 (Zen 4).
+bool RootPreference::crosses_lines(const Side& joined, const Choice& root) {
+  return joined.axes.size() == static_cast<std::size_t>(joined.rank) && joined.axes[static_cast<std::size_t>(root.axis)].hint < lane_count;
 }
 
 // Whether the node sums up the root of the nest to a row, where by itself it would run along columns, whose parts stay in registers.
@@ -107,7 +108,8 @@ bool RootPreference::should_part(const Side& alone, const Side& nest, const Side
   if (!together.lanes && !together.shares_lines && !(together.large_results && alone.rank != nest.rank)) return false;
   if (alone.rank != nest.rank) return together.penalty > (alone.rank > nest.rank ? by_itself : without);
   if (together.penalty <= std::min(by_itself, without)) return false;
-  if (crosses_lines(joined, together, bytes) && together.penalty > by_itself) return true;
+  const bool carries_on = alone.follows_scan && bytes <= hints_.machine.first_level_bytes;          // what a scan has made is in registers
+  if (!carries_on && crosses_lines(joined, together) && together.penalty > by_itself) return true;
   const bool reads_once = alone.follows_scan && std::none_of(joined.uses.along.begin(), joined.uses.along.end(), [](const AxisUse& use) { return use.folded; });
   return tiles_lose(hints_.machine, bytes, joined.axes[static_cast<std::size_t>(together.axis)].hint, reads_once, hints_.threads);
 }

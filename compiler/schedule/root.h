@@ -45,7 +45,7 @@ class RootPreference {
   Choice best(const Side& side) const;
   bool folds_to_rows(const Side& alone, const Side& nest, const Side& joined, const Choice& together, Index element_size, double bytes) const;
   bool wastes_threads(const Side& side, const Choice& root, double bytes) const;
-  bool crosses_lines(const Side& joined, const Choice& root, double bytes) const;
+  static bool crosses_lines(const Side& joined, const Choice& root);
   bool shortens_runs(const Side& nest, const Side& joined, const Choice& root, double bytes) const;
 
   const Graph& graph_;

@@ -148,10 +148,10 @@ TEST_CASE("means of columns and what is left without them: one nest if its tiles
 }
 
 // Of a matrix of 5 x 3 each line of memory has all fifteen: a root of one of them would touch every line again.
-TEST_CASE("few elements that lie in the same lines are no root of what folds and what reads it, but in a cache") {
+TEST_CASE("few elements that lie in the same lines are no root of what folds and what reads it") {
   const char* graph = "graph g(%x: f32[n,5,3]) -> (%1) {\n%0: f32[i:5,j:3] = sum(k:n) copy(%x[k,i,j])\n%1: f32[i:n,j:5,k:3] = subtract(%x[i,j,k], %0[j,k])\n}";
   CHECK(count(schedule_text(graph, {{"n", 50000}}), "parallel") == 2);
-  CHECK(count(schedule_text(graph, {{"n", 100}}), "parallel") == 1);
+  CHECK(count(schedule_text(graph, {{"n", 100}}), "parallel") == 2);       // .50 us for 1.60 of one (Zen 4)
   const char* planes = "graph g(%x: f32[5,n]) -> (%1) {\n%0: f32[i:5] = sum(k:n) copy(%x[i,k])\n%1: f32[i:5,j:n] = subtract(%x[i,j], %0[i])\n}";
   CHECK(count(schedule_text(planes, {{"n", 150000}}), "parallel") == 1);
 }
