@@ -143,7 +143,8 @@ class Collapser {
     const AxisRef& ref = graph_.map(placed.node, 0)[0];
     if (ref.axis < 0 || ref.step != 1 || placed.axes[static_cast<std::size_t>(ref.axis)] != outer) return false;
     if (number.kind == Kind::extent) return true;
-    return number.kind == Kind::constant && number.kept == 0 && std::abs(std::get<Scalar>(number.payload).integer()) <= most;
+    const auto* scalar = std::get_if<Scalar>(&number.payload);
+    return number.kind == Kind::constant && scalar && std::abs(scalar->integer()) <= most;
   }
   // thin: arrays may follow one of both, and repeat or stay along the other.
   bool can_merge(int outer, int inner, bool thin) const {
