@@ -136,6 +136,10 @@ class KernelEmitter : private Accesses {
   void emit_cases(const Loop& loop);
   Range whole_vectors_of(const Loop& part, Value* begin, Value* end);
   void emit_part(const Loop& part, Range range);
+  bool emit_known_vectors(const Loop& loop, Range range);
+  bool follow_each_other(const std::vector<const Loop*>& parts) const;
+  bool ends_with_masks(const Loop& part) const;
+  void emit_one_after_the_other(const std::vector<const Loop*>& parts, Range range);
   void emit_parts(const Loop& loop, Range range);
 
   // emit_shared_body.cpp

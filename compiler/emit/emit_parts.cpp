@@ -4,6 +4,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "emit_kernel.h"
+#include "program/index_conditions.h"
 
 namespace weft {
 
@@ -89,8 +90,64 @@ static bool leave_nothing(const std::vector<Range>& wholes, Range range) {
   return at == range.end;
 }
 
+// Few vectors at indices that code knows: it knows the answers too. Images of 28 x 28 floats with borders of two 31 -> 14 us a megabyte (Zen 4).
+bool KernelEmitter::emit_known_vectors(const Loop& loop, Range range) {
+  const auto *begin = llvm::dyn_cast<llvm::ConstantInt>(range.begin), *end = llvm::dyn_cast<llvm::ConstantInt>(range.end);
+  const auto asks_elsewhere = [&](const Item& item) {           // see emit_rest
+    const auto* load = std::get_if<Load>(&item);
+    return load && load->guarded && std::any_of(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis != loop.var.axis && !has_every_index(program_, *load, s); });
+  };
+  if (!begin || !end || !loop.folds.empty() || std::any_of(loop.body.begin(), loop.body.end(), asks_elsewhere)) return false;
+  const Index vectors = (end->getSExtValue() - begin->getSExtValue() + lane_count - 1) / lane_count;
+  if (vectors > most_vectors || vectors * loop.weight > small_body) return false;
+  for (Index at = begin->getSExtValue(); at < end->getSExtValue(); at += lane_count) {
+    const Index left = end->getSExtValue() - at;
+    part_ = left < lane_count ? number(left) : nullptr;
+    emit_lane_body(loop, number(at), 1, part_ ? first_lanes(part_, 1) : Masks{});
+    part_ = nullptr;
+  }
+  return true;
+}
+
+// Parts that follow each other and are all there is, as those of a concatenation: each from its first element to its last, with masks for what its vectors
+// leave over, and none asks. Three rows of 100 floats beside each other, a megabyte, 19.0 -> 11.4 us, two of 64, 16 KiB, .18 -> .07 (Zen 4). Not past the
+// caches, where stores begin lines.
+bool KernelEmitter::follow_each_other(const std::vector<const Loop*>& parts) const {
+  if (parts.size() < 2 || !parts.front()->from.empty() || !parts.back()->to.empty()) return false;
+  int weight = 0;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    weight += parts[k]->weight;
+    if (!ends_with_masks(*parts[k])) return false;
+    if (k > 0 && !(parts[k - 1]->to.size() == 1 && parts[k]->from.size() == 1 && parts[k - 1]->to[0] == parts[k]->from[0])) return false;
+  }
+  return weight <= 2 * small_body;
+}
+
+// Whether less than a vector of a part is left to its own body, with a mask.
+bool KernelEmitter::ends_with_masks(const Loop& part) const {
+  return has_feature("+avx512f") && !has_guards(part) && part.folds.empty() && part.weight <= small_body && std::none_of(accesses_.begin(), accesses_.end(), [](const auto& each) { return each.second.stream; });
+}
+
+void KernelEmitter::emit_one_after_the_other(const std::vector<const Loop*>& parts, Range range) {
+  for (const Loop* part : parts) {
+    Value* end = part == parts.back() ? range.end : extreme_of(b_, llvm::Intrinsic::smax, range.begin, extreme_of(b_, llvm::Intrinsic::smin, place_of(part->to[0]), range.end));
+    const int steps = steps_of(*part);
+    estimated_ = find_estimated(*part, steps);
+    open_accesses(*part);
+    find_row_windows(*part);
+    note_code(*part, steps, false);
+    Value* rest = b_.CreateSub(end, b_.CreateURem(b_.CreateSub(end, range.begin), number(Index{steps} * lane_count)));
+    load_repeated(*part, range.begin, steps);
+    for_range(range.begin, rest, Index{steps} * lane_count, "lanes", [&](Value* index) { emit_lane_body(*part, index, steps, {}); });
+    repeated_.clear();
+    emit_rest(*part, {rest, end}, steps, false);
+    range.begin = end;
+  }
+}
+
 // One copy of the body that asks serves all bounds: pass after pass, it runs up to where the next part begins, and then that part does.
 void KernelEmitter::emit_parts(const Loop& loop, Range range) {
+  if (emit_known_vectors(loop, range)) return;
   std::vector<Range> wholes;
   std::vector<const Loop*> parts;
   for (const Loop& part : loop.parts) {
@@ -102,8 +159,9 @@ void KernelEmitter::emit_parts(const Loop& loop, Range range) {
     for (std::size_t k = 0; k < wholes.size(); ++k) emit_part(*parts[k], wholes[k]);
     return;
   }
-  const bool masks = !relies_on_whole(loop.var.axis, lane_count);
-  for_range(number(0), number(static_cast<Index>(wholes.size()) + 1), 1, "part", [&](Value* pass) {
+  if (follow_each_other(parts)) return emit_one_after_the_other(parts, range);
+  const bool masks = !relies_on_whole(loop.var.axis, lane_count), ends_in_part = !parts.empty() && parts.back()->to.empty() && (!masks || ends_with_masks(*parts.back()));
+  for_range(number(0), number(static_cast<Index>(wholes.size()) + (ends_in_part ? 0 : 1)), 1, "part", [&](Value* pass) {
     const auto is_pass = [&](std::size_t k) { return b_.CreateICmpEQ(pass, number(static_cast<Index>(k))); };
     Value *first = range.begin, *last = range.end;
     for (std::size_t k = 0; k < wholes.size(); ++k) {
@@ -118,6 +176,10 @@ void KernelEmitter::emit_parts(const Loop& loop, Range range) {
     for (std::size_t k = 0; k < wholes.size(); ++k)
       emit_part(*parts[k], {wholes[k].begin, b_.CreateSelect(is_pass(k), wholes[k].end, wholes[k].begin)});
   });
+  if (!ends_in_part || !masks) return;
+  open_accesses(*parts.back());
+  find_row_windows(*parts.back());
+  emit_rest(*parts.back(), {wholes.back().end, range.end}, 1, false);
 }
 
 }  // namespace weft

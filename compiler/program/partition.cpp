@@ -113,8 +113,8 @@ class Partitioner {
     part.folds = loop.folds;
     part.bounded = along;
     Answers holds;
-    const auto from = [&](const Bound& bound) { if (bound.axis >= 0 || !bound.at.is_number() || bound.at.constant() > 0) add(part.from, bound); };
-    const auto to = [&](const Bound& bound) { if (const Extent beyond = bound.at - axis(along).extent; bound.axis >= 0 || !beyond.is_number() || beyond.constant() < 0) add(part.to, bound); };
+    const auto from = [&](const Bound& bound) { if (bound.axis >= 0 || !bound.at.is_number() || bound.at.constant() > 0) add(part.from, bound, [](const Bound& a, const Bound& b) { return is_before(b, a); }); };
+    const auto to = [&](const Bound& bound) { if (const Extent beyond = bound.at - axis(along).extent; bound.axis >= 0 || !beyond.is_number() || beyond.constant() < 0) add(part.to, bound, is_before); };
     for (const auto& [value, begin, end] : conditions) {
       const bool before = middle < now(begin), after = middle >= now(end);
       holds[value] = !before && !after;
@@ -125,9 +125,16 @@ class Partitioner {
     answer(loop, along, holds, part);
     return part;
   }
-  static void add(std::vector<Bound>& bounds, const Bound& bound) {
-    if (std::find(bounds.begin(), bounds.end(), bound) == bounds.end()) bounds.push_back(bound);
+  // Of bounds of which one is known to be the tighter one, that.
+  template <class Tighter> static void add(std::vector<Bound>& bounds, const Bound& bound, Tighter is_tighter) {
+    for (const Bound& other : bounds) if (is_tighter(other, bound)) return;
+    std::erase_if(bounds, [&](const Bound& other) { return is_tighter(bound, other); });
+    bounds.push_back(bound);
   }
+  // Or the same, whatever the sizes are.
+  static bool is_before(const Bound& a, const Bound& b) { return a.axis == b.axis && is_never_negative(b.at - a.at); }
+  // Sums, products and quotients of sizes, which are none: what has no minus.
+  static bool is_never_negative(const Extent& extent) { return to_text(extent).find('-') == std::string::npos; }
 
   // ---- bodies
   void answer(const Loop& loop, int along, const Answers& holds, Loop& part) const {

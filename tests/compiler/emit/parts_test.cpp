@@ -1,6 +1,7 @@
 // Loops that ask where they are, in parts: windows and conditions on an index, along the vectors and along rows, with code for some sizes that is called
 // with others. The bits of the interpreter.
 #include "bits.h"
+#include "code/features.h"
 #include "layouts.h"
 
 #include <weft/recurrence.h>
@@ -153,4 +154,23 @@ TEST_CASE("halves of 32 elements are parts, and loads of windows are where they 
   CHECK(loops == 1);
   CHECK(program.find("whole vectors to 32 {") != std::string::npos);
   CHECK(program.find("whole vectors from 32 {") != std::string::npos);
+}
+
+TEST_CASE("rows of a few vectors, of a length that code knows: each vector knows where it is") {
+  for (const DType dtype : {f32, f64, u8})
+    for (const Index length : {5, 12, 16, 28, 33, 60}) {
+      CAPTURE(dtype);
+      CAPTURE(length);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", 3, length}), y = g.input("y", dtype, {"n", 3, length});
+      for (const Expr& z : {pad(x, {{0, 0}, {1, 1}, {2, 2}}), pad(x * y, {{0, 0}, {0, 0}, {1, 0}}, 1), roll(x, 3, 2) + y, concat({x, y}, 2), flip(pad(x, {{0, 0}, {0, 0}, {0, 3}}), 2)}) {
+        const Function f = compile({z}, {x, y}, checked());
+        for (const Index n : {1, 0, 40}) same_bits(f, {uniform(dtype, {n, 3, length}, 1), uniform(dtype, {n, 3, length}, 2)});
+      }
+    }
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", 28, 28});
+  const Function f = compile({pad(x, {{0, 0}, {0, 0}, {2, 2}})}, {x}, checked());
+  same_bits(f, {uniform(f32, {20, 28, 28}, 1)});
+  if (has_feature(host_features(), "+avx512f")) CHECK(f.llvm().find("icmp sge <16 x i64>") == std::string::npos);
 }
