@@ -21,8 +21,8 @@ Index LoopChoices::distance_of_rows(int buffer, const std::vector<Subscript>& at
 std::optional<MovedRows> LoopChoices::moved_rows(const Load& load, int few, int lanes) const {
   const Buffer& buffer = program_.buffer(load.buffer);
   const auto fastest = fastest_of(buffer);
-  if (!fastest || masks_by_branches(buffer.dtype)) return {};
-  const auto is_free = [&](const Subscript& s) { return s.axis == few || has_every_index(program_, load, s); };
+  if (!fastest || !program_.axis(few).extent.is_number() || masks_by_branches(buffer.dtype)) return {};
+  const auto is_free = [&](const Subscript& s) { return s.axis == few ? !s.elements : has_every_index(program_, load, s); };
   if (load.guarded && !std::all_of(load.at.begin(), load.at.end(), is_free)) return {};
   const std::vector<Subscript> at = load.guarded ? unguarded(program_, load) : load.at;
   const Subscript& row = at[*fastest];
@@ -31,7 +31,10 @@ std::optional<MovedRows> LoopChoices::moved_rows(const Load& load, int few, int 
   const Index length = buffer.extents[*fastest].constant();
   const bool backwards = follows_rows(buffer, at, lanes, StrideClass::joined, -1), turns = !backwards && row.is_linear() && row.step == 1 && length == program_.axis(few).extent.constant();
   if (length > longest_row || !(backwards || follows_rows(buffer, at, lanes, StrideClass::joined)) || (!turns && register_bytes() < 64)) return {};
-  return MovedRows{length, row.start.constant(), row.step, row.period, backwards ? -1 : 1};
+  const MovedRows moved{length, row.start.constant(), row.step, row.period, backwards ? -1 : 1};
+  const Index last = (row.period > 0 ? row.period : program_.axis(few).extent.constant()) - 1;
+  if (!load.guarded && !(moved.has(0) && moved.has(last))) return {};            // an axis of several dimensions of the array
+  return moved;
 }
 
 // What is folded over a row changes places (where that is less, all arrays do: folds_by_transposes), and what stays for a row is spread to its elements;

@@ -114,6 +114,7 @@ class Collapser {
     const auto& window = std::get<AxisMap>(node.payload);
     const int from = dimension_along(placed, node.kept, outer), to = dimension_along(placed, node.kept, inner);
     if (from < 0 || to < 0) return from == to;
+    if (counted_elements(inner) == 0) return false;
     const NodeId array = graph_.operand(placed.node, 0);
     const AxisRef &along_outer = window[static_cast<std::size_t>(from)], &along_inner = window[static_cast<std::size_t>(to)];
     const Shape& shape = graph_.node(array).domain;
@@ -123,7 +124,7 @@ class Collapser {
     AxisMap map(shape.size(), AxisRef{-1, 0, 1});
     for (std::size_t d = 0; d < window.size(); ++d)
       if (window[d].axis >= 0) map[static_cast<std::size_t>(window[d].axis)] = AxisRef{static_cast<int>(d), 0, window[d].step};
-    return counted_elements(inner) > 0 && runs_through(array, map, placed.axes, outer, inner);
+    return runs_through(array, map, placed.axes, outer, inner);
   }
   // A comparison of the index along the outer axis with a number, or an op of such: what it says of an index it says of all elements of that index.
   bool counts_index(const Placed& placed, int outer, int inner) const {

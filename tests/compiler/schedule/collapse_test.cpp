@@ -123,6 +123,23 @@ TEST_CASE("windows along the outermost of several axes, at one place of it, and 
   }
 }
 
+TEST_CASE("windows beside rows whose length no code knows, or that are long") {
+  for (const Extent& m : {Extent("m"), Extent(5), Extent(16), Extent(17), Extent(100)}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", m}), row = g.input("row", f32, {m});
+    const Expr gradient = grad(sum(x.slice({Slice(3)}) * row), {x})[0];
+    for (const Index n : {4, 5, 40}) {
+      const Index length = m.is_number() ? m.constant() : 20;
+      const std::vector<Array> arrays{counted(f32, {n, length}), counted(f32, {length})};
+      check_bits({gradient}, {x, row}, arrays);
+      check_bits({gradient + x * x, gradient}, {x, row}, arrays);
+      check_bits({update(x, {Slice(2)}, row) * 2}, {x, row}, arrays);
+      check_bits({pad(x, {{2, 1}, {0, 0}}), pad(x, {{0, 1}, {0, 0}}) * 3}, {x, row}, arrays);
+      check_bits({concat({x, expand_dims(row, 0), x}, 0)}, {x, row}, arrays);
+    }
+  }
+}
+
 TEST_CASE("conditions on an index that count other things than its elements") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", 3}), place = iota(g, Extent("n")), k = g.input("k", i64, {});
