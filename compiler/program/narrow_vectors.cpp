@@ -49,7 +49,8 @@ int LoopChoices::vectors_in_register(const Loop& loop) const {
       stores = true;
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
       const Fold& fold = program_.fold(accumulate->fold);
-      if (fold.ordered || fold.start || fold.axis != loop.var.axis || accumulate->factor || accumulate->result >= 0) return 1;
+      const bool is_own = std::find(loop.folds.begin(), loop.folds.end(), accumulate->fold) != loop.folds.end();       // not of blocks of the loop
+      if (fold.ordered || fold.start || !is_own || accumulate->factor || accumulate->result >= 0) return 1;
       if (!widened_bytes(loop, *accumulate) && !fits(fold.dtype)) return 1;
       folds = true;
     } else if (auto* compute = std::get_if<Compute>(&item)) {

@@ -204,3 +204,19 @@ TEST_CASE("sums of the largest and smallest bytes, of which rows and columns are
           same_bits(f, {counted_by(u8, {n, m}, [&](Index) { return value; }), counted_by(i8, {n, m}, [&](Index) { return value - 128; })});
   }
 }
+
+TEST_CASE("folds of blocks of rows, whose loops add to what another loop ends") {
+  for (const DType dtype : {u8, i8, u16, i16, bool_})
+    for (const Index few : {6, 16, 20}) {
+      CAPTURE(dtype);
+      CAPTURE(few);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", few}), rows = is_boolean(dtype) ? any(x, 1) : max(x, 1);
+      const Function f = compile({is_boolean(dtype) ? any(rows) : max(rows)}, {x}, {.threads = 1, .verify = true});
+      for (const Index n : {1, 63, 64, 100, 391}) {
+        const auto whole = std::make_shared<Array>(counted_by(dtype, {n, few}, [](Index k) { return static_cast<double>(k * 7 % 101); }));
+        same_bits(f, {*whole});
+        same_bits(f, {Array::borrow(View(whole->data(), dtype, {n, few}, {few, 0}), whole)});       // each row has one element
+      }
+    }
+}
