@@ -120,7 +120,12 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index, const Masks& mas
     if (!copies_.thin && !(copies_.swept > 0 && has_long_blocks()) && program_.buffer(load->buffer).place != Place::row) later = later_tile(*load, access, step, width, lanes);
     const bool in_pieces = comes_from_memory(*load) && size_of(dtype) <= size_of(f32);
     const bool far_rows = copies_.thin && leaves_second_level(*load, lanes);
+    const Index known = known_rows();
     for (int lane = 0; lane < lane_count; ++lane) {
+      if (known > 0 && lane >= known) {          // nothing takes these: LLVM 22 picks wrong elements from sixteen times the same row
+        rows.push_back(llvm::PoisonValue::get(rows[0]->getType()));
+        continue;
+      }
       at = row_at(at, access, index, lane);
       rows.push_back(std::abs(step) == 1 && !in_pieces ? load_run(dtype, at, width) : load_steps(dtype, at, std::abs(step), width));
       // Few elements of a row: a line has several rows, and no pages are apart.

@@ -51,6 +51,7 @@ class RandomWindows : protected GraphParts {
     for (std::size_t k = 0; k < axes.size(); ++k) axes[k] = static_cast<int>(k);
     if (random_.chance(25)) random_.shuffle(axes);
     const bool within = random_.chance(30);                      // what lands outside is left out
+    const bool whole_rows = random_.chance(25);                  // of all axes but the first
     for (int axis : axes) {
       const Extent e = node(window).domain[static_cast<std::size_t>(axis)];
       if (within) {
@@ -59,8 +60,9 @@ class RandomWindows : protected GraphParts {
         places.push_back({axis, Extent(random_.between(-4, 4)) + (random_.chance(30) ? Extent(step) * e : Extent(0)), step, true});
         continue;
       }
-      weft::AxisRef ref{axis, 0, random_.pick<Index>({1, 1, 1, -1, 2, -2})};
-      const Index before = random_.between(0, 2), after = random_.between(0, 2), size = value(e);
+      const bool is_whole = whole_rows && axis != axes.front();
+      weft::AxisRef ref{axis, 0, is_whole ? 1 : random_.pick<Index>({1, 1, 1, -1, 2, -2})};
+      const Index before = is_whole ? 0 : random_.between(0, 2), after = is_whole ? 0 : random_.between(0, 2), size = value(e);
       Extent whole = size == 0 ? Extent(before + after) : Extent(std::abs(ref.step)) * (e - 1) + 1 + before + after;
       if (value(whole) < 0) whole = before + after;
       ref.start = ref.step > 0 ? Extent(before) : whole - (after + 1);

@@ -93,3 +93,23 @@ TEST_CASE("results into memory of operands") {
       CHECK(difference(Array(into), expected) == "");
     }
 }
+
+TEST_CASE("a row that is left by itself, of every second to fourth element") {
+  for (const char* dtype : {"i64", "i32"}) {
+    const Graph graph = parse(concat("graph g(%x: ", dtype, "[n,33]) -> (%4, %5) {\n  %0: ", dtype, "[i:33] = min(j:n) copy(%x[j,i])\n  %1: bool[i:n,j:33] = equal(%x[i,j], %0[j])\n  %2: i64[i:n] = iota(i)\n"
+                                     "  %4: i64[i:33] = min(j:n) where(%1[j,i], %2[j], 9223372036854775807)\n  %5: ", dtype, "[i:n,j:33] f = ceil(%x[i,j])\n}"));
+    for (const Index n : {9, 10, 11, 12, 13, 14, 15})
+      for (const Index step : {2, 3, 4}) {
+        CAPTURE(dtype);
+        CAPTURE(n);
+        CAPTURE(step);
+        const DType type = dtype == std::string("i64") ? DType::i64 : DType::i32;
+        const Function f = compile(graph, {.threads = 1, .verify = true});
+        const auto all = std::make_shared<Array>(counted_by(type, {33 * step * n}, [&](Index k) { return static_cast<double>(k % step == 0 ? k * 7 % 13 : 777777); }));
+        const Array x = Array::borrow(View(all->data(), type, {n, 33}, {step, step * n}), all), copied(type, {n, 33}, Order::f);
+        f.run({x}, {Array(DType::i64, {33}), copied});
+        CHECK(difference(copied, x) == "");
+        same_bits(f, {x});
+      }
+  }
+}
