@@ -122,8 +122,8 @@ void KernelEmitter::load_tiles(const Loop& lanes, Value* index, const Masks& mas
     const bool far_rows = copies_.thin && leaves_second_level(*load, lanes);
     const Index known = known_rows();
     for (int lane = 0; lane < lane_count; ++lane) {
-      if (known > 0 && lane >= known) {          // nothing takes these: LLVM 22 picks wrong elements from sixteen times the same row
-        rows.push_back(llvm::PoisonValue::get(rows[0]->getType()));
+      if (known > 0 && lane >= known) {          // zeros, which ops are defined for: from sixteen times the same row LLVM 22 picks wrong elements
+        rows.push_back(llvm::Constant::getNullValue(rows[0]->getType()));
         continue;
       }
       at = row_at(at, access, index, lane);
