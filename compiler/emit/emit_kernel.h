@@ -135,6 +135,7 @@ class KernelEmitter : private Accesses {
   bool has_cases(const Loop& loop) const;
   void emit_cases(const Loop& loop);
   Range whole_vectors_of(const Loop& part, Value* begin, Value* end);
+  Value* emit_steps_of_part(const Loop& part, Range range);
   void emit_part(const Loop& part, Range range);
   bool emit_known_vectors(const Loop& loop, Range range);
   bool follow_each_other(const std::vector<const Loop*>& parts) const;
@@ -228,8 +229,8 @@ class KernelEmitter : private Accesses {
   Index rows_apart(const Load& load, const Loop& lanes) const;
   void load_tiles(const Loop& lanes, Value* index, const Masks& masks);
   void store_tiles(const Loop& lanes, Value* index, const Masks& masks);
-  bool moves_rows(const Load& load, const Loop& lanes) const;
-  void load_moved(const Item& item, const Load& load, const Loop& lanes, Value* index);
+  std::optional<MovedRows> moves_rows(const Load& load, const Loop& lanes) const;
+  void load_moved(const Item& item, const MovedRows& moved, const Loop& lanes, Value* index);
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
   Index known_rows() const;
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);

@@ -66,7 +66,8 @@ Range KernelEmitter::whole_vectors_of(const Loop& part, Value* begin, Value* end
   return {from, b_.CreateAdd(from, whole(inside))};
 }
 
-void KernelEmitter::emit_part(const Loop& part, Range range) {
+// Whole steps of it; returns where the rest begins.
+Value* KernelEmitter::emit_steps_of_part(const Loop& part, Range range) {
   const int steps = steps_of(part), stride = steps * lane_count;
   estimated_ = find_estimated(part, steps);
   open_accesses(part);
@@ -76,7 +77,12 @@ void KernelEmitter::emit_part(const Loop& part, Range range) {
   load_repeated(part, range.begin, steps);
   for_range(range.begin, rest, stride, "lanes", [&](Value* index) { emit_lane_body(part, index, steps, {}); });
   repeated_.clear();
-  if (steps > 1) emit_single_vectors(part, {rest, range.end});
+  return rest;
+}
+
+void KernelEmitter::emit_part(const Loop& part, Range range) {
+  Value* rest = emit_steps_of_part(part, range);
+  if (steps_of(part) > 1) emit_single_vectors(part, {rest, range.end});
 }
 
 // Whether code knows that the parts are all there is: no vector asks where it is. Rows of 64 floats whose halves rotate each other .11 -> .066 ns an
@@ -131,16 +137,8 @@ bool KernelEmitter::ends_with_masks(const Loop& part) const {
 void KernelEmitter::emit_one_after_the_other(const std::vector<const Loop*>& parts, Range range) {
   for (const Loop* part : parts) {
     Value* end = part == parts.back() ? range.end : extreme_of(b_, llvm::Intrinsic::smax, range.begin, extreme_of(b_, llvm::Intrinsic::smin, place_of(part->to[0]), range.end));
-    const int steps = steps_of(*part);
-    estimated_ = find_estimated(*part, steps);
-    open_accesses(*part);
-    find_row_windows(*part);
-    note_code(*part, steps, false);
-    Value* rest = b_.CreateSub(end, b_.CreateURem(b_.CreateSub(end, range.begin), number(Index{steps} * lane_count)));
-    load_repeated(*part, range.begin, steps);
-    for_range(range.begin, rest, Index{steps} * lane_count, "lanes", [&](Value* index) { emit_lane_body(*part, index, steps, {}); });
-    repeated_.clear();
-    emit_rest(*part, {rest, end}, steps, false);
+    Value* rest = emit_steps_of_part(*part, {range.begin, end});
+    emit_rest(*part, {rest, end}, steps_of(*part), false);
     range.begin = end;
   }
 }

@@ -99,18 +99,16 @@ Arg Lowering::immediate(NodeId id, const Placed& user, int position) {
 Arg Lowering::counted(NodeId id, Index times) {
   const Node& node = graph_.node(id);
   if (node.kind == Kind::constant) return {-1, Scalar::of(node.dtype, std::get<Scalar>(node.payload).integer() * times)};
-  Buffer buffer;
-  buffer.place = Place::extent;
-  buffer.node = id;
-  buffer.dtype = node.dtype;
-  buffer.size = std::get<Extent>(node.payload) * Extent(times);
-  const auto same = std::find(program_.buffers.begin(), program_.buffers.end(), buffer);
-  const auto number = static_cast<int>(same - program_.buffers.begin());
-  if (same == program_.buffers.end()) program_.buffers.push_back(std::move(buffer));
   auto [it, fresh] = frames_[0].loads.emplace(std::pair(id, concat("times ", times)), Arg{});
   if (fresh) {
+    Buffer buffer;
+    buffer.place = Place::extent;
+    buffer.node = id;
+    buffer.dtype = node.dtype;
+    buffer.size = std::get<Extent>(node.payload) * Extent(times);
     it->second.value = new_value(node.dtype);
-    frames_[0].loop.body.push_back(Load{it->second.value, number, {}});
+    frames_[0].loop.body.push_back(Load{it->second.value, static_cast<int>(program_.buffers.size()), {}});
+    program_.buffers.push_back(std::move(buffer));
   }
   return it->second;
 }
