@@ -5,6 +5,7 @@
 #include <boost/container/small_vector.hpp>
 
 #include <weft/merge.h>
+#include <weft/search.h>
 #include <weft/slide.h>
 
 namespace weft {
@@ -22,14 +23,29 @@ WEFT_CALLS_GENERATED_CODE void run_with_arrays(const Stage& stage, void* const* 
   stage.run(own.data(), sizes, begin, end, scratch);
 }
 
-}  // namespace
-
-WEFT_CALLS_GENERATED_CODE void run_units(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch) {
+WEFT_CALLS_GENERATED_CODE void run_all(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch) {
   if (begin >= end) return;
   if (!stage.arrays.empty()) run_with_arrays(stage, slots, sizes, begin, end, scratch);
   else if (stage.run) stage.run(slots, sizes, begin, end, scratch);
   else if (stage.merge) stage.merge->run(slots, sizes);
   else stage.slide->run(slots, sizes, begin, end, scratch);
+}
+
+void run_those_that_may_hold(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch) {
+  for (Index unit = begin; unit < end; ++unit) {
+    if (stage.search->may_hold(slots, sizes, unit)) continue;
+    run_all(stage, slots, sizes, begin, unit, scratch);
+    stage.search->find_nothing(slots, sizes, unit);
+    begin = unit + 1;
+  }
+  run_all(stage, slots, sizes, begin, end, scratch);
+}
+
+}  // namespace
+
+void run_units(const Stage& stage, void* const* slots, const Index* sizes, Index begin, Index end, std::byte* scratch) {
+  if (stage.search) run_those_that_may_hold(stage, slots, sizes, begin, end, scratch);
+  else run_all(stage, slots, sizes, begin, end, scratch);
 }
 
 }  // namespace weft

@@ -39,7 +39,7 @@ void Merge::run(void* const* slots, const Index* sizes) const {
   for (const Result& result : results) {
     void* rows = slots[result.rows];
     const Index units = sizes[result.units];
-    if (units > 1) result.fold(rows, sizes[result.count], units);             // short calls have one unit, and a call takes as long as such a sum
+    if (units > 1) result.fold(rows, sizes[result.count], sizes[result.pitch], units);             // short calls have one unit, and a call takes as long as such a sum
     else if (units == 0) fill(result.nothing, static_cast<std::byte*>(rows), sizes[result.count]);
     copy_axes(result, 0, sizes, static_cast<const std::byte*>(rows), static_cast<std::byte*>(slots[result.array]));
   }

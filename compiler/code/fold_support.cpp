@@ -112,11 +112,24 @@ template <AccumulatorId acc, class T> void finish(T* stack, T* row, Index count,
   }
 }
 
-template <AccumulatorId acc, class T> void merge(void* memory, Index count, Index units) {
+// In any order, with the others kept: a search asks them which units have what came out.
+template <AccumulatorId acc, class T> void merge_into_first(T* rows, Index count, Index pitch, Index units) {
+  constexpr Index vector = 16;
+  for (Index first = 0; first < count; first += vector) {
+    const Index some = std::min(vector, count - first);
+    std::array<T, vector> all;
+    std::copy(rows + first, rows + first + some, all.begin());
+    for (Index unit = 1; unit < units; ++unit) combine_rows<acc>(all.data(), all.data(), rows + unit * pitch + first, some);
+    std::copy(all.begin(), all.begin() + some, rows + first);
+  }
+}
+
+template <AccumulatorId acc, class T> void merge(void* memory, Index count, Index pitch, Index units) {
   T* rows = static_cast<T*>(memory);
+  if constexpr (!is_ordered<acc, T>) return merge_into_first<acc>(rows, count, pitch, units);
   for (Index step = 1; step < units; step *= 2)
     for (Index unit = 0; unit + step < units; unit += 2 * step)
-      combine_rows<acc>(rows + unit * count, rows + unit * count, rows + (unit + step) * count, count);
+      combine_rows<acc>(rows + unit * pitch, rows + unit * pitch, rows + (unit + step) * pitch, count);
 }
 
 struct Functions {

@@ -56,9 +56,11 @@ void emit_programs(llvm::Module& module, const std::vector<Program>& programs, c
     } else {
       stage = KernelEmitter(module, program, classes, plan, options).emit("weft_" + program.name);
     }
+    const std::vector<int> slots = slots_of(program, plan);
+    stage.search = plan_search(program, slots, plan);
     plan.stages.push_back(std::move(stage));
     const bool merges = std::any_of(program.folds.begin(), program.folds.end(), [](const Fold& fold) { return fold.partial >= 0; });
-    if (merges) plan.stages.push_back(plan_merge(program, slots_of(program, plan), plan));
+    if (merges) plan.stages.push_back(plan_merge(program, slots, plan));
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include <weft/kernel.h>
 #include <weft/merge.h>
+#include <weft/search.h>
 
 #include "program/program.h"
 
@@ -61,6 +62,7 @@ struct StagePlan {
   Index unit = 1;                       // how many of them
   std::vector<LoopCode> loops;          // in order
   std::shared_ptr<const Merge> merge;   // in place of code
+  std::shared_ptr<const UnitSearch> search;     // which of its units run
   std::vector<StageArray> arrays;       // of code that numbers its arrays itself
 };
 
@@ -84,5 +86,8 @@ std::vector<int> slots_of(const Program& program, Plan& plan);
 
 // Makes one of the partial results of the program's units, in a fixed tree, and brings it to its array. slots: by buffer.
 StagePlan plan_merge(const Program& program, const std::vector<int>& slots, Plan& plan);     // plan_merge.cpp
+
+// Which units of a program that searches run; null: all do.
+std::shared_ptr<const UnitSearch> plan_search(const Program& program, const std::vector<int>& slots, Plan& plan);     // plan_search.cpp
 
 }  // namespace weft

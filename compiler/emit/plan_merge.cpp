@@ -1,5 +1,6 @@
 #include "plan.h"
 
+#include "../../graph/maps.h"
 #include "code/fold_support.h"
 
 namespace weft {
@@ -19,7 +20,8 @@ StagePlan plan_merge(const Program& program, const std::vector<int>& slots, Plan
   for (const Fold& fold : program.folds) {
     if (fold.partial < 0) continue;
     const Buffer &partial = program.buffer(fold.partial), &target = program.buffer(fold.target);
-    Merge::Result result{merge_function(fold.accumulator, partial.dtype), slot_of(fold.partial), slot_of(fold.target), plan.sizes.add(row_elements(partial)), units, value_of_nothing(fold, partial.dtype), {}};
+    const int count = plan.sizes.add(count_of(partial.extents)), pitch = plan.sizes.add(row_elements(partial));
+    Merge::Result result{merge_function(fold.accumulator, partial.dtype), slot_of(fold.partial), slot_of(fold.target), count, pitch, units, value_of_nothing(fold, partial.dtype), {}};
     for (std::size_t d = 0; d < partial.axes.size(); ++d)
       for (std::size_t to = 0; to < target.extents.size(); ++to)
         if (fold.target_axes[to] == partial.axes[d])

@@ -172,7 +172,7 @@ std::vector<CallLayout::Kernel> direct_calls(const CallLayout& layout, const Exe
   std::vector<CallLayout::Kernel> kernels;
   for (const Stage& stage : *layout.stages) {
     const Index units = stage.units < 0 ? 1 : layout.sizes[static_cast<std::size_t>(stage.units)];
-    if (!stage.run || !stage.arrays.empty() || units <= 0 || !executor.only_calls(stage, layout.sizes.data())) return {};
+    if (!stage.run || stage.search || !stage.arrays.empty() || units <= 0 || !executor.only_calls(stage, layout.sizes.data())) return {};
     kernels.push_back({stage.run, units});
   }
   return kernels;

@@ -126,6 +126,7 @@ class Report {
       if (buffer.place == Place::row) lines.push_back({"row", concat(name_of(graph_, buffer.node), " ", bytes_text(bytes_of(buffer.dtype, buffer.extents)))});
     if (stage.scratch >= 0) lines.push_back({"scratch", bytes_text(static_cast<double>(size_at(stage.scratch))) + " a thread"});
     for (const LoopCode& code : stage.loops) lines.push_back({"body " + letter(code.axis), body(code)});
+    if (stage.search) lines.push_back({"left out", "units without the extremes that it looks for, which the nests before have found in each"});
     lines.push_back({"threads", threads(stage)});
     return head + axes(nest) + table(lines);
   }

@@ -75,7 +75,7 @@ Kernel kernel_of(const std::string& name, const Plan& plan, std::shared_ptr<cons
   kernel.name = name;
   for (const StagePlan& stage : plan.stages) {
     const StageFn run = stage.merge ? nullptr : reinterpret_cast<StageFn>(code->address(stage.symbol));
-    kernel.stages.push_back({run, stage.units, stage.work, stage.scratch, stage.name, stage.together, stage.merge, nullptr, stage.slice_work, stage.arrays});
+    kernel.stages.push_back({run, stage.units, stage.work, stage.scratch, stage.name, stage.together, stage.merge, nullptr, stage.slice_work, stage.arrays, stage.search});
   }
   kernel.code = std::move(code);
   return kernel;

@@ -7,6 +7,7 @@
 #include "partition.h"
 #include "planes.h"
 #include "rows_in_place.h"
+#include "search_units.h"
 #include "stage_across.h"
 #include "stage_shared.h"
 #include "trace.h"
@@ -32,6 +33,7 @@ void partition(Program& program, const Context& context) { partition_loops(progr
 template <void (*pass)(Program&, const Context&)> void each(std::vector<Program>& programs, const Context& context) {
   for (Program& program : programs) pass(program, context);
 }
+void search(std::vector<Program>& programs, const Context& context) { search_units(programs, context.graph); }
 void run_times(std::vector<Program>& programs, const Context& context) { mark_run_times(programs, context.hints.bindings, context.hints.machine); }
 
 constexpr ProgramPass passes[] = {
@@ -45,6 +47,7 @@ constexpr ProgramPass passes[] = {
     {"stage_across", each<stage>, "what lies across several loops is transposed before them, or after"},
     {"keep_transposed", each<keep>, "what lies across and is read by several loops is transposed by the first"},
     {"partition_loops", each<partition>, "vector loops that ask for an index have bodies for where the answer is known"},
+    {"search_units", search, "programs that look for extremes leave out units that have none"},
 };
 
 }  // namespace

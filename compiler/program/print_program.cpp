@@ -16,6 +16,7 @@ class Printer {
     out_ = "program " + program_.name + " {\n";
     for (const Fold& fold : program_.folds)
       if (fold.partial >= 0) out_ += "  merges " + name(fold.node) + " by " + std::string(name_of(fold.accumulator)) + " over " + axis_letter(fold.axis) + "\n";
+    for (int searched : program_.searched) out_ += "  searches units by " + buffer(searched) + "\n";
     loop(program_.root, 1);
     return out_ + "}\n";
   }

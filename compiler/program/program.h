@@ -163,6 +163,7 @@ struct Program {
     friend bool operator==(const Joined&, const Joined&) = default;
   };
   std::vector<Joined> joined;
+  std::vector<int> searched;            // buffers: partial results of a program before, of which a unit is left out that has none of the final ones (search_units.h)
 
   const NestAxis& axis(int number) const { return axes[static_cast<std::size_t>(number)]; }
   const Buffer& buffer(int number) const { return buffers[static_cast<std::size_t>(number)]; }

@@ -15,10 +15,10 @@ using namespace weft;
 namespace {
 
 // The first row becomes the sum of all.
-template <class T> void add_rows(void* memory, Index count, Index units) {
+template <class T> void add_rows(void* memory, Index count, Index pitch, Index units) {
   auto* rows = static_cast<T*>(memory);
   for (Index unit = 1; unit < units; ++unit)
-    for (Index k = 0; k < count; ++k) rows[k] = static_cast<T>(rows[k] + rows[unit * count + k]);
+    for (Index k = 0; k < count; ++k) rows[k] = static_cast<T>(rows[k] + rows[unit * pitch + k]);
 }
 
 template <class T> std::vector<T> numbered(std::size_t count) {
@@ -31,10 +31,10 @@ template <class T> std::vector<T> numbered(std::size_t count) {
 template <class T> void check_plane() {
   std::vector<T> rows = numbered<T>(48), array(24, T{77});
   constexpr Index bytes = sizeof(T);
-  const Index sizes[] = {16, 3, 2, 3, 3 * bytes, bytes, -8 * bytes, 2 * bytes};
+  const Index sizes[] = {6, 3, 2, 3, 3 * bytes, bytes, -8 * bytes, 2 * bytes, 16};
   void* slots[] = {rows.data(), array.data() + 16};
   Merge merge;
-  merge.results.push_back({&add_rows<T>, 0, 1, 0, 1, Scalar(T{}), {{2, 4, 6}, {3, 5, 7}}});
+  merge.results.push_back({&add_rows<T>, 0, 1, 0, 8, 1, Scalar(T{}), {{2, 4, 6}, {3, 5, 7}}});
   merge.run(slots, sizes);
   std::vector<T> expected(24, T{77});
   for (std::size_t i = 0; i < 2; ++i)
@@ -62,8 +62,8 @@ TEST_CASE("several results in one stage; a result without axes is one element, a
   const Index sizes[] = {16, 2, 1, 0, 8};
   void* slots[] = {a.data(), &one, b.data(), &none};
   auto merge = std::make_shared<Merge>();
-  merge->results.push_back({&add_rows<float>, 0, 1, 0, 1, Scalar(0.0f), {}});
-  merge->results.push_back({&add_rows<double>, 2, 3, 0, 2, Scalar(0.0), {{3, 4, 4}}});
+  merge->results.push_back({&add_rows<float>, 0, 1, 0, 0, 1, Scalar(0.0f), {}});
+  merge->results.push_back({&add_rows<double>, 2, 3, 0, 0, 2, Scalar(0.0), {{3, 4, 4}}});
   Stage stage;
   stage.merge = merge;
   run_units(stage, slots, sizes, 0, 1, nullptr);
@@ -77,7 +77,7 @@ TEST_CASE("no units: the value of nothing, whatever the rows hold") {
   void* slots[] = {rows.data(), array.data()};
   Merge merge;
   const float nothing = -2.5f;
-  merge.results.push_back({&add_rows<float>, 0, 1, 0, 1, Scalar(nothing), {{2, 3, 3}}});
+  merge.results.push_back({&add_rows<float>, 0, 1, 0, 0, 1, Scalar(nothing), {{2, 3, 3}}});
   merge.run(slots, sizes);
   CHECK(array == std::vector<float>{nothing, nothing, nothing});
 }

@@ -41,6 +41,7 @@ struct StageArray {
 
 struct Merge;              // weft/merge.h
 struct Slide;              // weft/slide.h
+struct UnitSearch;         // weft/search.h
 
 struct Stage {
   StageFn run = nullptr;   // null: it is a merge or a slide
@@ -53,6 +54,7 @@ struct Stage {
   std::shared_ptr<const Slide> slide;      // stages in one
   Index slice_work = 0;    // nanoseconds that each slice takes beside its units, for what it makes first
   std::vector<StageArray> arrays = {};     // none: it is given the slots
+  std::shared_ptr<const UnitSearch> search = nullptr;      // which units run; null: all do
 };
 
 // Units [begin, end) of the stage, on this thread; an empty range does nothing, which code of stages relies on. What executors call.

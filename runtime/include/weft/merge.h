@@ -15,8 +15,9 @@
 
 namespace weft {
 
-// rows[0] = the tree over `units` rows of `count` elements; the others hold anything afterwards.
-using MergeFn = void (*)(void* rows, Index count, Index units);
+// rows[0] = the tree over `units` rows of `count` elements, which are `pitch` apart; the others hold anything afterwards, or what they held where any
+// order gives the same.
+using MergeFn = void (*)(void* rows, Index count, Index pitch, Index units);
 
 struct Merge {
   struct Axis {                           // entries of sizes
@@ -25,7 +26,8 @@ struct Merge {
   struct Result {
     MergeFn fold = nullptr;
     int rows = -1, array = -1;            // slots
-    int count = -1, units = -1;           // entries of sizes: elements of a row, rows
+    int count = -1, pitch = -1;           // entries of sizes: elements of a row, and from one to the next
+    int units = -1;                       // likewise: rows
     Scalar nothing;                       // the value of no rows, of the dtype of all of this
     std::vector<Axis> axes;               // of both, outermost first
   };
