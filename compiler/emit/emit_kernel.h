@@ -88,6 +88,7 @@ class KernelEmitter : private Accesses {
   Value* emit_single_vectors(const Loop& loop, Range range);
   static bool has_guards(const Loop& loop);
   bool ends_apart(const Loop& loop) const;
+  int vectors_left(const Loop& loop) const;
   void emit_end_apart(const Loop& loop, Range range, int steps);
   void emit_rest(const Loop& loop, Range range, int steps, bool mostly_whole);
   void emit_whole_then_rest(const Loop& loop, Range range, int steps);

@@ -80,7 +80,7 @@ RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis, int th
     if (extent < 4 * fold_leaf) cost.few_leaves = 4;
   }
   if (extent < 16) cost.few_elements = 3;
-  if (extent < 16 && !is_vector_axis && use.within_lines) cost.shared_lines = 3;
+  if (extent < 16 && !is_vector_axis && use.within_lines) cost.shared_lines = 8;
   if (idles_threads(use, extent, is_vector_axis, threads)) cost.idle_threads = 5;
   return cost;
 }

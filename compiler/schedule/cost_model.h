@@ -141,8 +141,9 @@ inline constexpr Index few_outside_vectors = 4 * lane_count;
 
 // Why an axis is a poor root. A root that is also the vector axis, and not the only axis, breaks rows into tiles. A folded one needs
 // partial results, which may be large, and several leaves to be parallel. One of few elements cannot be split over threads; if they are
-// neighbours in memory of any array, each of them touches all lines of it again: 2048 pixels of three floats to planes, or back, .5 to .6 ns
-// an element that way, .08 with the channels inside (Zen 4). A vector axis of few units, or a folded one of few leaves, leaves threads idle.
+// neighbours in memory of any array, each of them touches all lines of it again, which is worse than partial results of few leaves: sums down 15 columns of
+// 1000 to 4000 rows of floats take .52 ns an element that way, .037 by leaves; 2048 pixels of three floats to planes, or back, .5 to .6, .08 with the channels
+// inside (Zen 4). A vector axis of few units, or a folded one of few leaves, leaves threads idle.
 // Rows of a product of matrices share what lies inside them: batches do not.
 struct RootCost {
   double vectors = 0, folded = 0, large_results = 0, few_leaves = 0, few_elements = 0, shared_lines = 0, idle_threads = 0, parts_product = 0, short_runs = 0;
@@ -265,7 +266,7 @@ inline constexpr int interleaved_body = 100;     // of a few long functions: fou
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
 inline constexpr Index worth_overlapping = 8192; // elements of loops whose turns overlap: they take up to a sixth less, and 1 to 2 ms more to compile
 inline constexpr int ends_apart_up_to = 48;       // bodies up to this size: again for what short rows leave over
-inline constexpr Index short_rows = 256, rows_in_memory = 4096;          // of those: longer ones hardly notice
+inline constexpr Index short_rows = 256, masked_rows = 1024, rows_in_memory = 4096;      // of those: longer ones hardly notice
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 // Bodies for the parts of a loop, or the rows of a loop outside, between bounds of what is asked of the index (partition.h): a bound nearer to an
 // end is one with it; shorter parts are not worth a body of their own. More than so many parts pay while their bodies are small in all. Halves of

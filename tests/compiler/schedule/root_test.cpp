@@ -36,3 +36,17 @@ TEST_CASE("what runs through rows of few elements parts from what folds each col
     CHECK(nests_of({x - largest}, x, 5000, columns, Order::f) == 1);         // columns lie one after the other
   }
 }
+
+TEST_CASE("folds down few columns run through whole rows, of few leaves too") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m"});
+  for (const Index columns : {2, 5, 15})
+    for (const Index rows : {70, 1000, 4000}) {
+      CAPTURE(columns);
+      CAPTURE(rows);
+      const Function f = compile({sum(x, 0), max(x, 0)}, {x}, {.threads = 1, .verify = true});
+      same_bits(f, {uneven(f32, {rows, columns})});
+      CHECK(f.program().find(" in n by 1024") != std::string::npos);
+      CHECK(f.program().find("parallel i in " + std::to_string(columns) + " {") == std::string::npos);
+    }
+}
