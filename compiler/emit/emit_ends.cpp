@@ -55,8 +55,10 @@ bool KernelEmitter::ends_apart(const Loop& loop) const {
   return loop.weight <= ends_apart_up_to && extent <= short_rows;
 }
 
-// Of short rows in the call that compiles, after whole steps: those run side by side, the last one with masks.
+// Of short rows in the call that compiles, after whole steps: those run side by side, the last one with masks. Not beside operands that repeat, which are
+// loaded before whole steps: their elements would be gathered.
 int KernelEmitter::vectors_left(const Loop& loop) const {
+  if (std::any_of(accesses_.begin(), accesses_.end(), [](const auto& each) { return each.second.period > 0; })) return 0;
   const Index extent = program_.axis(loop.var.axis).hint, stride = Index{steps_of(loop)} * lane_count;
   return extent < stride || extent > masked_rows ? 0 : static_cast<int>((extent % stride + lane_count - 1) / lane_count);
 }

@@ -179,9 +179,11 @@ void KernelEmitter::load_repeated(const Loop& loop, Value* begin, int steps) {
   }
 }
 
-// What has been loaded before the loop is that of any single vector too.
+// What has been loaded before the loop is that of any single vector too, and what stays for several elements begins anew with each: else single vectors gather
+// it. x[857,7,10] * w[7,1] .67 -> .12 ns an element (Zen 4). Without registers of masks whole steps with masks are no better.
 bool KernelEmitter::repeat_in_each_vector() const {
-  return std::all_of(repeated_.begin(), repeated_.end(), [&](const auto& each) { return lane_count % accesses_.at(each.first.first).period == 0; });
+  return std::all_of(repeated_.begin(), repeated_.end(), [&](const auto& each) { return lane_count % accesses_.at(each.first.first).period == 0; }) &&
+         (register_bytes() < 64 || std::all_of(accesses_.begin(), accesses_.end(), [](const auto& access) { return lane_count % access.second.each == 0; }));
 }
 
 // The first time a loop is emitted, most of its elements go through that code.
@@ -258,7 +260,7 @@ void KernelEmitter::emit_lane_range(const Loop& loop, Range range) {
     }
     if (exact) return repeated_.clear();
     if (folds_hold_rows_) take_columns(loop);
-    if (steps > 1 && loop.weight <= small_body && (register_bytes() < 64 || !jam_.empty() || walks_rows_of_memory(loop))) rest = emit_single_vectors(loop, {rest, range.end});
+    if (steps > 1 && loop.weight <= small_body && repeat_in_each_vector() && (register_bytes() < 64 || !jam_.empty() || walks_rows_of_memory(loop))) rest = emit_single_vectors(loop, {rest, range.end});
   }
   if (once && masks) return emit_whole_then_rest(loop, range, steps);
   const bool as_whole_step = once || !repeat_in_each_vector();

@@ -62,8 +62,16 @@ double short_row_cost(const AxisUse& use, Index extent, bool masks, bool known_e
 
 double lanes_in_use(Index extent) { return extent < lane_count ? 0.4 * std::max(1.0, static_cast<double>(extent)) / lane_count : 1.0; }
 
+// Of vectors along fewer elements than they have lanes, which masks leave empty: functions take as long as of all, and a row ends with each fold.
+static double part_empty_cost(const AxisUse& use, Index extent, bool masks) {
+  if (!masks || extent >= lane_count) return 0;
+  constexpr double fold = 80, function = 1.5;
+  const double empty = std::max(0.0, lane_count / static_cast<double>(std::max<Index>(1, extent)) - 2);
+  return function * use.functions * empty + fold * use.folds * use.kept_beside;
+}
+
 double vector_axis_cost(const AxisUse& use, double accesses, double carried, double arithmetic, Index extent, bool masks, bool known_end) {
-  return (accesses + carried + arithmetic + short_row_cost(use, extent, masks, known_end)) / lanes_in_use(extent);
+  return (accesses + carried + arithmetic + short_row_cost(use, extent, masks, known_end)) / lanes_in_use(extent) + part_empty_cost(use, extent, masks);
 }
 
 bool idles_threads(const AxisUse& use, Index extent, bool is_vector_axis, int threads) {
@@ -80,7 +88,7 @@ RootCost root_cost(const AxisUse& use, Index extent, bool is_vector_axis, int th
     if (extent < 4 * fold_leaf) cost.few_leaves = 4;
   }
   if (extent < 16) cost.few_elements = 3;
-  if (extent < 16 && !is_vector_axis && use.within_lines) cost.shared_lines = 8;
+  if (extent < 16 && !is_vector_axis && use.within_lines) cost.shared_lines = use.stride > 1 ? 3 : 8;
   if (idles_threads(use, extent, is_vector_axis, threads)) cost.idle_threads = 5;
   return cost;
 }

@@ -125,6 +125,11 @@ inline constexpr double carried_in_loads = 12;   // a step of a recurrence waits
 constexpr double running_in_loads(bool of_floats, bool masks) { return of_floats && !masks ? 2 * carried_in_loads : 2; }
 inline constexpr int running_instructions = 12;  // likewise: four steps, each of a shuffle and an op, and what came before
 inline constexpr double across_in_loads = 2.5, joined_in_loads = 2, far_in_loads = 4;
+// Where another axis lies between neighbours along the vectors, rows of a few elements are read one by one, not in tiles: of eight or more, or where
+// something folds of three or more. A sum over the middle axis of 266 x 15 x 15 floats .53 -> .044 ns an element along the last one, the middle ones of
+// 937 x 8 x 8 less their mean 1.2 -> .11, softmax over 15 of them 2.0 -> .86; 750 x 8 x 10 with both last axes exchanged .65 -> .09, running sums along the
+// middle of 23 x 256 x 10 .66 -> .11, of 15 x 8 .16 -> .3 (Zen 4).
+constexpr double apart_in_tiles(Index few) { return (12 + 32 / static_cast<double>(few)) / across_in_loads; }
 // A store that jumps: nothing fetches its line ahead. In blocks of tiles, which nothing folds, results in the caches are better written across
 // than operands are read: transposes of a million floats take 10 to 40 % less (Zen 5).
 inline constexpr Index shortest_in_blocks = 64;  // elements, of both loops

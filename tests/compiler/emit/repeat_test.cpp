@@ -2,6 +2,7 @@
 // channels; those that follow the pixels alone stay for all channels: every extent up to 17, all dtypes, tails, threads, strides, layouts, against
 // the interpreter.
 #include "bits.h"
+#include "code/features.h"
 
 using namespace weft;
 
@@ -77,6 +78,21 @@ TEST_CASE("staying operands of every dtype, in registers of every width") {
         const Expr x = g.input("x", dtype, {"n", channels}), mean = g.input("mean", dtype, {"n"}), own = expand_dims(mean, 1);
         CHECK(stays(check_bits({where(equal(x, own), own, x), equal(x, own)}, {x, mean}, {counted(dtype, {91, channels}), counted(dtype, {91})}, 2, lanes)));
       }
+}
+
+TEST_CASE("what stays for several elements of short rows is not gathered, whatever they leave of whole steps") {
+  for (const auto& [m, c] : std::vector<std::pair<Index, Index>>{{7, 10}, {15, 3}, {15, 5}, {9, 12}, {20, 6}, {3, 14}})
+    for (const int lanes : {8, 16}) {
+      CAPTURE(m);
+      CAPTURE(c);
+      Graph g;
+      const Expr x = g.input("x", f32, {"n", "m", c}), w = g.input("w", f32, {"m"});
+      const Function f = check_bits({x * expand_dims(w, 1) + 1}, {x, w}, {counted(f32, {57, m, c}), counted(f32, {m})}, 1, lanes);
+      CHECK(stays(f));
+      if (lanes == 16 && has_feature(host_features(0), "+avx512f")) CHECK(f.llvm().find("masked.gather") == std::string::npos);
+      for (const Index other : {m + 1, m - 1, Index{1}, 2 * m, Index{70}})
+        same_bits(f, {counted(f32, {9, other, c}), counted(f32, {other})});
+    }
 }
 
 TEST_CASE("staying operands by steps do not merge loops; larger bodies, what repeats beside, and channels of images do") {

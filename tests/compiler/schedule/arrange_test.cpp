@@ -1,0 +1,45 @@
+// Which axis runs as vectors, and which loops are right outside of it.
+#include "bits.h"
+#include "code/features.h"
+
+using namespace weft;
+
+TEST_CASE("folds of a middle axis beside rows of a few elements run along these, if vectors have masks; of two elements across them") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m", "c"});
+  const bool masks = has_feature(host_features(0), "+avx512f");
+  const std::vector<std::pair<Expr, std::vector<Dims>>> cases{
+      {sum(x, 1), {{266, 15, 15}, {2000, 3, 10}, {1875, 8, 4}}}, {max(x, 1), {{937, 8, 8}}}, {x - mean(x, 1, true), {{266, 15, 15}, {937, 8, 8}}}, {softmax(x, 1), {{266, 15, 15}}}};
+  for (const auto& [result, shapes] : cases)
+    for (const Dims& shape : shapes) {
+      CAPTURE(to_text(shape));
+      const Function f = compile({result}, {x}, {.threads = 1, .verify = true});
+      same_bits(f, {uneven(f32, shape)});
+      if (masks) CHECK(f.program().find("lanes j in " + std::to_string(shape[2])) != std::string::npos);
+    }
+  for (const Expr& result : {sum(x, 1), max(x, 1), softmax(x, 1)}) {
+    const Function f = compile({result}, {x}, {.threads = 1, .verify = true});
+    same_bits(f, {uneven(f32, {6000, 5, 2})});
+    CHECK(f.program().find(" in 2 within") == std::string::npos);
+    CHECK(f.program().find("lanes i in n within unit") != std::string::npos);
+  }
+  for (const DType dtype : {f64, u8, f16})
+    for (const Dims& shape : {Dims{40, 5, 3}, Dims{70, 17, 4}, Dims{9, 100, 15}, Dims{300, 2, 9}}) {
+      const Expr y = g.input(concat("y", to_text(dtype), shape[1]), dtype, {"a", "b", "d"});
+      same_bits(compile({max(y, 1), argmax(y, 1), sum(y, 1), cast(y, f32) - mean(cast(y, f32), {0, 1})}, {y}, {.threads = 1, .verify = true}), {uneven(dtype, shape)});
+    }
+}
+
+TEST_CASE("rows of eight and more elements are vectors where what lies between others would be read one by one: exchanged axes, running sums") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m", "c"});
+  const bool masks = has_feature(host_features(0), "+avx512f");
+  for (const Expr& result : {permute_dims(x, {0, 2, 1}) * 2, permute_dims(x, {1, 0, 2}) + 1, cumulative_sum(x, 1)})
+    for (const Dims& shape : {Dims{750, 8, 10}, Dims{23, 256, 8}, Dims{33, 100, 15}, Dims{7, 9, 3}}) {
+      CAPTURE(to_text(shape));
+      const Function f = compile({result}, {x}, {.threads = 1, .verify = true});
+      same_bits(f, {uneven(f32, shape)});
+      if (masks && shape[2] >= 8) CHECK(f.program().find(" in " + std::to_string(shape[2]) + " ") != std::string::npos);
+      if (masks && shape[2] >= 8) CHECK(f.program().find("lanes i in n") == std::string::npos);
+    }
+}
