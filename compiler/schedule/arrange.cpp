@@ -1,150 +1,21 @@
 // The order of the loops of one nest: the root outermost, then axes by falling stride, the axis that runs as vectors innermost. Strides,
 // not c or f, decide. If the root itself is the best vector axis it is split: tiles outermost, elements innermost.
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <set>
 #include <span>
 #include <tuple>
 
 #include "blocks.h"
 #include "distribute.h"
 #include "loop_tree.h"
-#include "products.h"
-#include "readers.h"
+#include "nest_costs.h"
 #include "root.h"
 #include "root_unit.h"
-#include "running.h"
 
 namespace weft {
 namespace {
 
-bool folds_axis(const Graph& graph, const Nest& nest, int axis) {
-  for (const Placed& placed : nest.nodes)
-    for (std::size_t d = static_cast<std::size_t>(graph.node(placed.node).kept); d < placed.axes.size(); ++d)
-      if (placed.axes[d] == axis) return true;
-  return false;
-}
-
-struct Costs {
-  AxisUses uses;                        // by axis
-  std::vector<double> stride;           // by axis: sum of |stride| over accesses, outermost if large
-  std::vector<bool> neighbours;         // by axis: its elements lie side by side in an array
-  std::vector<bool> apart;              // by axis: those of a few others, and further axes, lie between its elements
-  std::vector<double> carried;          // by axis: cost of recurrences along it, in contiguous loads
-  double arithmetic = 0;                // of the whole nest, in contiguous loads
-  double bytes = 0;                     // of the arrays that it reads and writes
-  SharedOperands shared;
-
-  Costs(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
-      : uses{std::vector<AxisUse>(nest.axes.size())}, stride(nest.axes.size()), neighbours(nest.axes.size()), apart(nest.axes.size()), carried(nest.axes.size()), shared(graph, nest) {
-    const auto results = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return schedule.stored[placed.node.value]; });
-    const bool is_long = std::all_of(nest.axes.begin(), nest.axes.end(), [](const NestAxis& axis) { return axis.hint >= shortest_in_blocks; });
-    const bool in_blocks = is_long && !begin_lines(hints.stream) && results == 1 && !has_folds(graph, nest);
-    std::uint64_t folded = 0;
-    for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) folded |= std::uint64_t{folds_axis(graph, nest, axis)} << axis;
-    std::set<std::pair<NodeId, std::string>> loaded;             // what several nodes read at the same index is loaded once
-    for (const Placed& placed : nest.nodes) {
-      const Node& node = graph.node(placed.node);
-      const double volume = volume_of(placed.axes, nest.axes, placed.axes.size());
-      arithmetic += op_in_loads * volume;
-      std::vector<AxisUse> own(nest.axes.size());
-      for (int k = 0; k < graph.arity(placed.node) && node.kind == Kind::apply; ++k) {
-        const NodeId array = graph.operand(placed.node, k);
-        const AxisMap& map = graph.map(placed.node, k);
-        if (nest.find(array) || !loaded.emplace(array, index_of(placed, map)).second) continue;
-        const Dims strides = strides_of(graph, hints, array);
-        const std::vector<StrideClass> classes = classes_of(graph, hints, array);
-        std::vector<Along> access;
-        double elements = 1;
-        for (std::size_t d = 0; d < map.size(); ++d) {
-          const int axis = map[d].axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(map[d].axis)];
-          if (axis >= 0) elements *= static_cast<double>(std::max<Index>(1, nest.axes[static_cast<std::size_t>(axis)].hint));
-          const bool turned_rows = hints.masks && map[d].step == -1 && classes[d] == StrideClass::joined;      // as good as others: program/moved_rows.h
-          access.push_back({axis, strides[d] * map[d].step, turned_rows ? classes[d] : times(classes[d], map[d].step), volume, shared.rows_of(placed, map, axis)});
-        }
-        bytes += elements * static_cast<double>(size_of(graph.node(array).dtype));
-        const auto is_prepared = [&](int axis) { return axis >= 0 && volume >= repeats_worth_preparing * elements && (nest.roots >> axis & 1) && !(folded >> axis & 1); };
-        for (Along& along : access) along.is_prepared = is_prepared(along.axis);
-        add(nest, access, own, hints.masks, folded);
-      }
-      if (schedule.stored[placed.node.value]) {
-        const Dims strides = strides_of(graph, hints, placed.node);
-        const double kept = std::min(volume, volume_of(placed.axes, nest.axes, static_cast<std::size_t>(node.kept)));
-        bytes += kept * static_cast<double>(size_of(node.dtype));
-        std::vector<Along> access;
-        const std::vector<StrideClass> classes = classes_of(graph, hints, placed.node);
-        for (std::size_t d = 0; d < strides.size(); ++d)
-          access.push_back({placed.axes[d], strides[d], classes[d] == StrideClass::joined ? classes[d] : StrideClass::other, strides[d] == 1 ? kept : (shared.is_product() ? result_across_product : store_in_loads(in_blocks)) * kept});
-        add(nest, access, own, hints.masks, folded);
-      }
-      uses.add(hints.machine, placed.axes, nest.axes, folded, own);
-      add_folds(node, placed.axes, nest.axes, uses);
-      if (node.kind == Kind::apply && op_cost(node.op) >= long_function)
-        for (int axis : placed.axes) if (axis >= 0) uses.along[static_cast<std::size_t>(axis)].functions += op_cost(node.op) * volume;
-      for (int axis : carried_axes(node))
-        if (const int own = placed.axes[static_cast<std::size_t>(axis)]; own >= 0 && !fills_vectors(node))
-          carried[static_cast<std::size_t>(own)] += volume * (running_accumulator(node) ? running_in_loads(is_floating(node.dtype), hints.masks) : carried_in_loads * node_cost(node));
-    }
-  }
-
-  // Of arrays in memory, short rows that lie far apart come at the pace of misses.
-  double of_far(const Machine& machine, std::size_t axis) const { return is_in_memory(machine, bytes) ? far_in_loads * uses.along[axis].far : 0; }
-
- private:
-  // Others along whole vectors of a row carry nothing from one to the next.
-  static bool fills_vectors(const Node& node) {
-    return node.kind == Kind::others && node.domain[static_cast<std::size_t>(carried_axes(node)[0])].constant() >= fold_slots;
-  }
-  static std::string index_of(const Placed& placed, const AxisMap& map) {
-    std::string text;
-    for (const AxisRef& ref : map) text += concat(ref.axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(ref.axis)], " ", ref.step, " ", to_text(ref.start), ",");
-    return text;
-  }
-  static bool is_few(const Nest& nest, int axis) {
-    const Extent* extent = axis < 0 ? nullptr : &nest.axes[static_cast<std::size_t>(axis)].extent;
-    return extent && extent->is_number() && extent->constant() >= 2 && extent->constant() < fold_slots;
-  }
-  // What one dimension of an access runs along, and by how many elements of memory.
-  struct Along {
-    int axis;
-    Index step;
-    StrideClass known;
-    double volume;
-    Index rows = 0;                     // that share it, packed
-    bool is_prepared = false;           // transposed before the loops that read it again (program/keep_transposed.h)
-  };
-  // Whether elements of another axis lie between neighbours along this one, which are not in a tile together then.
-  static bool lies_apart(const Nest& nest, const std::vector<Along>& access, const Along& along) {
-    return std::any_of(access.begin(), access.end(), [&](const Along& other) {
-      return other.axis >= 0 && nest.axes[static_cast<std::size_t>(other.axis)].hint > 1 && std::abs(other.step) > 1 && std::abs(other.step) < std::abs(along.step);
-    });
-  }
-  // folded: axes over which something folds.
-  void add(const Nest& nest, const std::vector<Along>& access, std::vector<AxisUse>& own, bool masks, std::uint64_t folded) {
-    const auto few = std::find_if(access.begin(), access.end(), [&](const Along& along) { return std::abs(along.step) == 1 && is_few(nest, along.axis); });
-    const bool beside_few = few != access.end();
-    const Index count = beside_few ? nest.axes[static_cast<std::size_t>(few->axis)].hint : 0;
-    const bool breaks_tiles = masks && (count >= lane_count / 2 || (count > 2 && folded != 0)) && !(folded >> few->axis & 1);
-    for (const Along& along : access) {
-      if (along.axis < 0 || along.step == 0) continue;
-      const auto a = static_cast<std::size_t>(along.axis);
-      const double step = std::abs(static_cast<double>(along.step));
-      stride[a] += step * std::sqrt(along.volume);
-      neighbours[a] = neighbours[a] || step == 1;
-      const bool packs = is_known(along.known) ? along.rows >= rows_that_share : std::min(along.rows, nest.axes[a].hint) >= rows_that_share_across;
-      if (packs) own[a].whole += packed_in_loads(is_known(along.known), along.rows) * along.volume;
-      else if (along.is_prepared && beside_few) own[a].whole += along.volume;
-      else {
-        const bool is_apart = breaks_tiles && lies_apart(nest, access, along);
-        apart[a] = apart[a] || is_apart;
-        own[a].add(step, along.known, (is_apart ? apart_in_tiles(count) : 1) * along.volume, beside_few);
-      }
-    }
-  }
-};
-
-int choose_lanes(Nest& nest, const Costs& costs, const Machine& machine, bool folds, bool masks) {
+int choose_lanes(Nest& nest, const NestCosts& costs, const Machine& machine, bool folds, bool masks) {
   for (std::size_t axis = 0; axis < nest.axes.size(); ++axis) {
     const NestAxis& own = nest.axes[axis];
     const bool known_end = own.extent.is_number() || own.known.multiple % lane_count == 0;
@@ -167,7 +38,7 @@ bool parts_product(const Nest& nest, const SharedOperands::Loops& product, int a
 }
 
 // Whether, with the axis as the root, one that memory moves farther along would be a loop inside.
-bool has_short_runs(const Nest& nest, const Costs& costs, int axis, const Machine& machine) {
+bool has_short_runs(const Nest& nest, const NestCosts& costs, int axis, const Machine& machine) {
   const double own = costs.stride[static_cast<std::size_t>(axis)];
   double run = 1;
   bool is_inside = false;
@@ -181,7 +52,7 @@ bool has_short_runs(const Nest& nest, const Costs& costs, int axis, const Machin
 
 // An axis of few elements that threads share evenly, along which memory moves the farthest, where the root would break the order of axes in between: then
 // rows of results are written one here, one there. Heads of attention apart, 4 x 512 x 8 x 64 floats, .098 -> .067 ns an element (Zen 5).
-int root_in_order(const Graph& graph, const Nest& nest, const Costs& costs, int root, int threads) {
+int root_in_order(const Graph& graph, const Nest& nest, const NestCosts& costs, int root, int threads) {
   if (root < 0 || has_folds(graph, nest)) return root;
   const auto stride = [&](int axis) { return costs.stride[static_cast<std::size_t>(axis)]; };
   int farthest = root, between = 0;
@@ -194,7 +65,7 @@ int root_in_order(const Graph& graph, const Nest& nest, const Costs& costs, int 
   return between > 0 && is_only_short && extent >= std::max(4, 2 * threads) && extent % threads == 0 ? farthest : root;
 }
 
-int choose_root(const Graph& graph, Nest& nest, const Costs& costs, const SharedOperands::Loops& product, const Machine& machine, int threads) {
+int choose_root(const Graph& graph, Nest& nest, const NestCosts& costs, const SharedOperands::Loops& product, const Machine& machine, int threads) {
   const int lanes = nest.lanes;
   int best = -1;
   double best_penalty = 0;
@@ -227,7 +98,7 @@ void keep_visiting_order(const Graph& graph, Nest& nest) {
 // Outside another axis they were rows of all its elements: the nearest of 2000 others of each of 2000 points, by planes, 4.1 -> .6 ms (Zen 5). Not where
 // several folds read what lies apart, which comes in tiles of its neighbours then: softmax over the middle axis of 1875 x 8 x 4 floats 1.55 -> .87 ns an
 // element (Zen 4).
-void put_few_folded_last(const Graph& graph, const Nest& nest, const Costs& costs, std::vector<int>& others) {
+void put_few_folded_last(const Graph& graph, const Nest& nest, const NestCosts& costs, std::vector<int>& others) {
   const auto is_folded = [&](int axis) { return folds_axis(graph, nest, axis); };
   const auto is_few = [&](int axis) {
     const Extent& extent = nest.axes[static_cast<std::size_t>(axis)].extent;
@@ -252,7 +123,7 @@ void put_few_folded_last(const Graph& graph, const Nest& nest, const Costs& cost
 // By falling stride. But what has few elements that lie side by side in one array, where those along the vectors do in another, goes last, unless folds keep
 // rows of them: of the lines of the first one each is then met once, not as many times. Planes of 2 x 2 parts of pictures put together, .36 -> .08 ns an
 // element (Zen 5).
-void sort_by_stride(const Graph& graph, const Nest& nest, const Costs& costs, std::vector<int>& others) {
+void sort_by_stride(const Graph& graph, const Nest& nest, const NestCosts& costs, std::vector<int>& others) {
   const bool may_go_last = costs.neighbours[static_cast<std::size_t>(nest.lanes)] && !has_folds(graph, nest);
   const auto rank = [&](int axis) {
     const auto a = static_cast<std::size_t>(axis);
@@ -279,7 +150,7 @@ Index unit_of_folds(const Graph& graph, const Nest& nest) {
 }
 
 // The loop variables, outermost first. Without a root the nest runs once.
-void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const Costs& costs, const SharedOperands::Loops& product, int root) {
+void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const NestCosts& costs, const SharedOperands::Loops& product, int root) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
   sort_by_stride(graph, nest, costs, others);
@@ -307,7 +178,7 @@ void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedul
 void arrange(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest) {
   double moved = 0;
   if (!nest.axes.empty()) {
-    const Costs costs(graph, hints, schedule, nest);
+    const NestCosts costs(graph, hints, schedule, nest);
     nest.lanes = choose_lanes(nest, costs, hints.machine, has_folds(graph, nest), hints.masks);
     const SharedOperands::Loops product = costs.shared.loops(graph, nest, nest.lanes);
     order_loops(graph, hints, schedule, nest, costs, product, choose_root(graph, nest, costs, product, hints.machine, hints.threads));
