@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-bool is_extreme(const Node& node) {
+bool folds_extreme(const Node& node) {
   return node.kind == Kind::apply && node.mode == Mode::accumulate && node.op == Op::copy && (node.accumulator == AccumulatorId::max || node.accumulator == AccumulatorId::min);
 }
 
@@ -30,7 +30,7 @@ std::optional<Hit> equality(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (node.op != Op::equal || node.mode != Mode::broadcast) return {};
   for (const int of_extreme : {1, 0})
-    if (is_extreme(graph.node(graph.operand(id, of_extreme))) && reads_whole(graph, id, 1 - of_extreme))
+    if (folds_extreme(graph.node(graph.operand(id, of_extreme))) && reads_whole(graph, id, 1 - of_extreme))
       if (const NodeId extreme = graph.operand(id, of_extreme), value = graph.operand(id, 1 - of_extreme); graph.operand(extreme, 0) == value)
         return Hit{value, extreme, graph.map(id, of_extreme)};
   return {};
@@ -62,7 +62,11 @@ std::optional<NodeId> choice_of(const Graph& graph, NodeId fold) {
   return node.op == Op::copy && is_whole ? std::optional(read) : std::nullopt;
 }
 
-using Places = std::map<NodeId, const Program*>;         // of folds that leave one row a unit
+struct Extremes {
+  const Program* program;
+  int partial;                                           // its buffer
+};
+using Places = std::map<NodeId, Extremes>;               // of folds that leave one row a unit
 
 const Fold* merged_fold(const Program& program, int buffer) {
   for (const Fold& fold : program.folds) if (fold.partial >= 0 && fold.partial == buffer) return &fold;
@@ -83,7 +87,7 @@ std::vector<NodeId> sought(const Program& program, const Graph& graph, const Pla
       const Fold* fold = merged_fold(program, buffer);
       const auto extreme = fold ? extreme_sought(graph, fold->node) : std::nullopt;
       const auto place = extreme ? places.find(*extreme) : places.end();
-      does_more |= place == places.end() || !has_same_units(*place->second, program);
+      does_more |= place == places.end() || !has_same_units(*place->second.program, program);
       if (!does_more && std::find(extremes.begin(), extremes.end(), *extreme) == extremes.end()) extremes.push_back(*extreme);
     });
   });
@@ -115,13 +119,12 @@ void search_units(std::vector<Program>& programs, const Graph& graph) {
   for (Program& program : programs) {
     if (program.root.mark != Mark::units) continue;
     for (NodeId extreme : sought(program, graph, places)) {
-      const Program& before = *places.at(extreme);
-      const auto fold = std::find_if(before.folds.begin(), before.folds.end(), [&](const Fold& each) { return each.node == extreme; });
+      const auto& [before, partial] = places.at(extreme);
       program.searched.push_back(static_cast<int>(program.buffers.size()));
-      program.buffers.push_back(before.buffer(fold->partial));
+      program.buffers.push_back(before->buffer(partial));
       program.buffers.back().axes.clear();                           // which are those of the other program
     }
-    for (const Fold& fold : program.folds) if (fold.partial >= 0) places.emplace(fold.node, &program);
+    for (const Fold& fold : program.folds) if (fold.partial >= 0) places.emplace(fold.node, Extremes{&program, fold.partial});
   }
 }
 

@@ -6,7 +6,7 @@
 //   merged axes, blocks of rows   repeated_vectors, blocks_pay, blocks_stay_near, row_end, rows_of_block
 //   short rows                    vector_axis_cost
 //   other sizes later             worth_a_variant, like_sizes, most_variants
-//   few elements along an axis    thin_extent_pays, most_thin, across_in_loads, joined_in_loads, copies_that_call, picks_joined_rows, worth_preparing
+//   few elements along an axis    thin_extent_pays, most_thin, across_in_loads, joined_in_loads, apart_in_tiles, copies_that_call, picks_joined_rows, worth_preparing
 //   recurrences                   carried_in_loads, running_in_loads, running_instructions, worth_a_nest
 //   rows kept for other indices   kept_row_fits, unit_of_vectors, unit_down_rows, unit_of_short_axis, long_row_across
 //   size of loop bodies           loop_cost, interleaved_body, full_loop, full_loop_with_moves, vector_loop_code, largest_piece,
@@ -271,7 +271,7 @@ inline constexpr int interleaved_body = 100;     // of a few long functions: fou
 inline constexpr int long_body = 48;             // bodies beyond wait for results: see llvm_options.h
 inline constexpr Index worth_overlapping = 8192; // elements of loops whose turns overlap: they take up to a sixth less, and 1 to 2 ms more to compile
 inline constexpr int ends_apart_up_to = 48;       // bodies up to this size: again for what short rows leave over
-inline constexpr Index short_rows = 256, masked_rows = 1024, rows_in_memory = 4096;      // of those: longer ones hardly notice
+inline constexpr Index short_rows = 256, masked_rows = 1024, rows_in_memory = 4096;      // elements of those: longer ones hardly notice; masked_rows: by registers of masks
 inline constexpr int masked_only = 160;          // bodies so large are emitted once, with masks: compile time counts more
 // Bodies for the parts of a loop, or the rows of a loop outside, between bounds of what is asked of the index (partition.h): a bound nearer to an
 // end is one with it; shorter parts are not worth a body of their own. More than so many parts pay while their bodies are small in all. Halves of
