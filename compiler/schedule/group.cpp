@@ -5,7 +5,6 @@
 // indices are left to conditions.h.
 #include <algorithm>
 #include <climits>
-#include <map>
 #include <queue>
 #include <set>
 
@@ -40,11 +39,6 @@ class Grouper {
   // Whether `user` can read operand `position` in the nest that makes it.
   bool needs_no_array(NodeId user, int position) const {
     return graph_.node(user).kind != Kind::update && graph_.node(graph_.operand(user, position)).kind != Kind::reshape;
-  }
-
-  bool is_read_from_memory(NodeId id) const {
-    const std::vector<NodeId> users = graph_.users(id);
-    return std::any_of(users.begin(), users.end(), [&](NodeId user) { return graph_.node(user).kind == Kind::update || graph_.node(user).kind == Kind::reshape; });
   }
 
   // The first nest that could run a node, and the first in which all it reads is in memory.
@@ -156,45 +150,7 @@ class Grouper {
   std::vector<Nest> finish() {
     std::vector<Nest> nests;
     for (int draft : order_) nests.push_back(drafts_.take(draft));
-    make_scalars_again(nests);
     return nests;
-  }
-  // Each nest makes the scalars that it reads itself, for each of its slices, if that is a few simple ops in all: they take less than a stage of
-  // their own does.
-  void make_scalars_again(std::vector<Nest>& nests) const {
-    std::vector<std::vector<std::size_t>> runs_in(graph_.size());        // by node
-    for (std::size_t k = 0; k < nests.size(); ++k)
-      for (const Placed& placed : nests[k].nodes) runs_in[placed.node.value] = {k};
-    for (std::size_t k = nests.size(); k-- > 0;) {
-      if (!nests[k].axes.empty() || !find_makers(nests, k, runs_in)) continue;
-      for (const Placed& scalar : nests[k].nodes)
-        for (std::size_t maker : runs_in[scalar.node.value]) nests[maker].nodes.push_back(scalar);
-      nests[k].nodes.clear();
-    }
-    std::erase_if(nests, [](const Nest& nest) { return nest.nodes.empty(); });
-    const auto by_id = [](const Placed& a, const Placed& b) { return a.node < b.node; };
-    for (Nest& nest : nests)
-      if (!std::is_sorted(nest.nodes.begin(), nest.nodes.end(), by_id)) std::sort(nest.nodes.begin(), nest.nodes.end(), by_id);
-  }
-  // For each scalar of nests[own] the nests that need it, by way of others too. False, and nothing changed, if they had better not make them.
-  bool find_makers(const std::vector<Nest>& nests, std::size_t own, std::vector<std::vector<std::size_t>>& runs_in) const {
-    const auto& scalars = nests[own].nodes;
-    std::map<NodeId, std::set<std::size_t>> makers;
-    int cost = 0;
-    for (auto scalar = scalars.rbegin(); scalar != scalars.rend(); ++scalar) {       // readers before what they read
-      if (is_output_[scalar->node.value] || is_read_from_memory(scalar->node)) return false;
-      std::set<std::size_t>& of_scalar = makers[scalar->node];
-      const int once = op_cost(graph_.node(scalar->node).op);
-      for (NodeId user : graph_.users(scalar->node)) {
-        if (const auto beside = makers.find(user); beside != makers.end()) of_scalar.insert(beside->second.begin(), beside->second.end());
-        else of_scalar.insert(runs_in[user.value].begin(), runs_in[user.value].end());
-        if (cost + once * static_cast<int>(of_scalar.size()) > few_scalar_ops) return false;
-      }
-      cost += once * static_cast<int>(of_scalar.size());
-      if (std::any_of(of_scalar.begin(), of_scalar.end(), [&](std::size_t k) { return nests[k].roots == 0 && !nests[k].axes.empty(); })) return false;
-    }
-    for (const auto& [scalar, of_scalar] : makers) runs_in[scalar.value].assign(of_scalar.begin(), of_scalar.end());
-    return true;
   }
 
   const Graph& graph_;

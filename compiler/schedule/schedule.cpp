@@ -8,6 +8,7 @@
 #include "conditions.h"
 #include "folds_apart.h"
 #include "recompute.h"
+#include "scalars.h"
 
 namespace weft {
 
@@ -44,6 +45,7 @@ Schedule make_schedule(const Graph& graph, const Hints& hints) {
   set_folds_apart(graph, hints, schedule.nests, schedule.partings);
   make_conditions(graph, hints, schedule.nests);
   if (schedule.nests.size() > 1) schedule.again = make_cheap_values_again(graph, hints, schedule.nests);
+  make_scalars_where_read(graph, schedule.nests);
   schedule.stored.assign(graph.size(), false);
   for (NodeId result : results_of(graph)) schedule.stored[result.value] = true;
   for (const Nest& nest : schedule.nests)

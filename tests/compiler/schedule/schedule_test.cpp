@@ -308,6 +308,19 @@ TEST_CASE("scalars that an update reads from memory are made before") {
   CHECK(f.schedule().find("once {") != std::string::npos);
 }
 
+// %7 is grouped with what it folds; without elements it is cheaper made again where it is read, and its scalar goes with it.
+TEST_CASE("a reader that another nest makes again takes its scalars along") {
+  const Function f = compile_text(
+      "graph g(%x: u16[0,0], %y: f64[0,2,10]) -> (%7) {\n"
+      "%0: u64[i:0,j:0] = scan(i) sum(%x[i,j])\n%1: u64[i:0,j:0] = cast(%x[i,j])\n%2: u64[i:0,j:0] = multiply(%1[i,j], %0[-i,j])\n"
+      "%3: u64[] f = fmin(5:u64, 2:u64)\n%4: u64[i:1,j:0,k:0] f = bitwise_or(%2[j,k], %3)\n"
+      "%5: u64[i:0] f = sum(j:1,k:0,l:0) bitwise_or(%4[j,i,l], %0[i,k])\n%6: u64[i:5,j:0] = fma(%3, %3, %5[j])\n%7: u64[i:5,j:1] = sum(k:0) copy(%6[i,k])\n}");
+  same_bits(f, {uneven(u16, {0, 0}), uneven(f64, {0, 2, 10})});
+  const std::string text = f.schedule(), arrays = text.substr(text.find("  arrays"));
+  CHECK(arrays.find("%0 ") == std::string::npos);
+  CHECK(text.find("parallel i:5 by 16 {\n    %0\n") != std::string::npos);
+}
+
 // What each link of a chain folds, the next one needs: a nest for each.
 TEST_CASE("thousands of nests are scheduled in about linear time, also where all of them read one value") {
   using Link = Expr (*)(const Expr& y, const Expr& exponential, const Expr& total);
