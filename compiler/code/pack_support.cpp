@@ -1,6 +1,7 @@
 #include "pack_support.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -21,29 +22,71 @@ struct Rows {
   Index panel() const { return fold_slots * of_slot * pitch + bytes_between_panels; }
 };
 
-constexpr Index rows_ahead = 6;
-// Rows without gaps, slot after slot; every row is read as a whole, in pieces of `piece` bytes, whatever panels it goes to. Rows lie too far
-// apart for a processor to guess the next: 512 bytes of each 2 KiB from beyond the second level took 6 ns for 16 bytes, six rows ahead .9 (Zen 5).
-template <Index piece> void pack_pieces(const Rows& rows, const char* from, Index count, Index stride, Index bytes) {
-  const Index in_row = std::min(rows.pitch, bytes), next = rows.panel();
+// copy(to, element, overlaps) slot after slot. overlaps: what is written behind a row is the next one of its slot, which follows.
+template <class Copy> void each_row(const Rows& rows, const char* from, Index count, Index stride, Index bytes, Copy copy) {
+  constexpr Index rows_ahead = 6;
   for (Index slot = 0; slot < std::min(fold_slots, count); ++slot)
     for (Index k = slot; k < count; k += fold_slots) {
-      char* to = rows.row(k);
       const char* element = from + k * stride;
-      const char* const end = element + bytes;
       for (Index at = 0; at < bytes; at += 64) __builtin_prefetch(element + rows_ahead * fold_slots * stride + at);
-      for (; end - element >= in_row; to += next, element += in_row)
-        for (Index at = 0; at < in_row; at += piece) std::memcpy(to + at, element + at, piece);
-      if (element < end) std::memcpy(to, element, static_cast<std::size_t>(end - element));
+      copy(rows.row(k), element, k + fold_slots < count);
     }
 }
 
-void pack_dense(const Rows& rows, const char* from, Index count, Index stride, Index bytes) {
-  const Index in_row = std::min(rows.pitch, bytes);
-  if (in_row % 64 == 0) pack_pieces<64>(rows, from, count, stride, bytes);
-  else if (in_row % 16 == 0) pack_pieces<16>(rows, from, count, stride, bytes);
-  else if (in_row % 4 == 0) pack_pieces<4>(rows, from, count, stride, bytes);
+// Rows without gaps; every row is read as a whole, in pieces of `piece` bytes, whatever panels it goes to. Rows lie too far
+// apart for a processor to guess the next: 512 bytes of each 2 KiB from beyond the second level took 6 ns for 16 bytes, six rows ahead .9 (Zen 5).
+template <Index piece> void pack_pieces(const Rows& rows, const char* from, Index count, Index stride, Index bytes) {
+  const Index next = rows.panel(), pitch = rows.pitch, pieces = (pitch + piece - 1) / piece * piece;
+  each_row(rows, from, count, stride, bytes, [=](char* to, const char* element, bool overlaps) {
+    const char* const end = element + bytes;
+    for (; end - element >= pieces && (overlaps || pieces == pitch); to += next, element += pitch)
+      for (Index at = 0; at < pieces; at += piece) std::memcpy(to + at, element + at, piece);
+    for (; element < end; to += next, element += pitch) std::memcpy(to, element, static_cast<std::size_t>(pitch));
+  });
+}
+
+void pack_panels(const Rows& rows, const char* from, Index count, Index stride, Index bytes) {
+  if (bytes == 0) return;
+  if (rows.pitch % 64 == 0) pack_pieces<64>(rows, from, count, stride, bytes);
+  else if (rows.pitch % 16 == 0) pack_pieces<16>(rows, from, count, stride, bytes);
+  else if (rows.pitch > 16) pack_pieces<32>(rows, from, count, stride, bytes);
+  else if (rows.pitch >= 8) pack_pieces<16>(rows, from, count, stride, bytes);
   else pack_pieces<1>(rows, from, count, stride, bytes);
+}
+
+void copy_short_row(char* to, Index pitch, const char* element, Index bytes) {
+  std::memcpy(to, element, static_cast<std::size_t>(bytes));
+  std::memset(to + bytes, 0, static_cast<std::size_t>(pitch - bytes));
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx")]] inline __m256 first_of(std::uint32_t, const char* from, __m256i mask) { return _mm256_maskload_ps(reinterpret_cast<const float*>(from), mask); }
+[[gnu::target("avx")]] inline __m256 first_of(std::uint64_t, const char* from, __m256i mask) { return _mm256_castpd_ps(_mm256_maskload_pd(reinterpret_cast<const double*>(from), mask)); }
+
+template <class T> [[gnu::target("avx")]] void pack_short_rows(const Rows& rows, const char* from, Index count, Index stride, Index bytes) {
+  constexpr Index vector = 32;
+  const Index whole = bytes / vector * vector, pitch = rows.pitch;
+  T rest[vector / sizeof(T)] = {};
+  std::fill_n(rest, (bytes - whole) / static_cast<Index>(sizeof(T)), static_cast<T>(-1));
+  const __m256i mask = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(rest));
+  each_row(rows, from, count, stride, bytes, [=](char* to, const char* element, bool overlaps) __attribute__((target("avx"))) {
+    if (!overlaps && pitch % vector != 0) return copy_short_row(to, pitch, element, bytes);
+    const auto put = [to](Index at, __m256 value) __attribute__((target("avx"))) { _mm256_storeu_ps(reinterpret_cast<float*>(to + at), value); };
+    for (Index at = 0; at < whole; at += vector) put(at, _mm256_loadu_ps(reinterpret_cast<const float*>(element + at)));
+    if (whole < bytes) put(whole, first_of(T(), element + whole, mask));
+    for (Index at = whole < bytes ? whole + vector : whole; at < pitch; at += vector) put(at, _mm256_setzero_ps());
+  });
+}
+#endif
+
+// Rows of a panel that they do not fill, and zeros.
+template <class T> void pack_rest(const Rows& rows, const char* from, Index count, Index stride, Index bytes) {
+  if (bytes == 0) return;
+#if defined(__x86_64__)
+  if constexpr (sizeof(T) >= 4)
+    if (rows.pitch >= 16 && __builtin_cpu_supports("avx")) return pack_short_rows<T>(rows, from, count, stride, bytes);
+#endif
+  each_row(rows, from, count, stride, bytes, [&](char* to, const char* element, bool) { copy_short_row(to, rows.pitch, element, bytes); });
 }
 
 template <class T> void pack_each(const Rows& rows, const char* from, Index count, Index stride, Index row, Index row_stride) {
@@ -108,15 +151,31 @@ template <class T> void pack_strided(const Rows& rows, const char* from, Index c
   pack_each<T>(rows, from, count, stride, row, row_stride);
 }
 
+// Behind so many bytes. Rows of a slot follow each other; those behind the leaf's last element have nothing else.
+void fill_behind(const Rows& rows, Index count, Index bytes, bool with_elements) {
+  for (Index slot = 0; slot < fold_slots; ++slot) {
+    const Index in_slot = std::max<Index>(0, (count - slot + fold_slots - 1) / fold_slots);
+    if (with_elements) std::memset(rows.row(slot), 0, static_cast<std::size_t>(in_slot * rows.pitch));
+    for (Index k = in_slot; k < rows.of_slot; ++k) std::memset(rows.row(slot + k * fold_slots) + bytes, 0, static_cast<std::size_t>(rows.pitch - bytes));
+  }
+}
+
 template <class T> void pack(char* to, Index pitch, const char* from, Index count, Index stride, Index row, Index row_stride) {
   constexpr Index size = sizeof(T);
   const Index in_panel = pitch / size;
   Rows rows{to, pitch, (count + fold_slots - 1) / fold_slots};
-  if (row_stride == size) pack_dense(rows, from, count, stride, row * size);
+  if (row_stride == size) {
+    const Index panels = row / in_panel, filled = panels * pitch;
+    pack_panels(rows, from, count, stride, filled);
+    rows.to += panels * rows.panel();
+    pack_rest<T>(rows, from + filled, count, stride, row * size - filled);
+    if (filled < row * size) fill_behind(rows, count, row * size - filled, false);
+    return;
+  }
   for (Index first = 0; first < row; first += in_panel, rows.to += rows.panel()) {
     const Index elements = std::min(in_panel, row - first);
-    for (Index k = 0; k < fold_slots * rows.of_slot && elements < in_panel; ++k) std::memset(rows.to + k * pitch + elements * size, 0, static_cast<std::size_t>(pitch - elements * size));
-    if (row_stride != size) pack_strided<T>(rows, from + first * row_stride, count, stride, elements, row_stride);
+    if (elements < in_panel) fill_behind(rows, count, elements * size, true);        // elements go there next
+    pack_strided<T>(rows, from + first * row_stride, count, stride, elements, row_stride);
   }
 }
 

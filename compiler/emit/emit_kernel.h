@@ -220,7 +220,7 @@ class KernelEmitter : private Accesses {
   struct BlockOperand;
   Value* elements_of_slot(Range leaf);
   static Index packed_pitch(const Block& block, const BlockOperand& operand);
-  void choose_packed(Block& block, bool shared_always);
+  void choose_packed(Block& block);
   Value* packed_at(const Block& block, const BlockOperand& operand, Value* first, Range along, Value* index);
   void pack_operands(const Block& block, Range along, Value* index, Value* elements);
 

@@ -24,20 +24,20 @@ Index KernelEmitter::packed_pitch(const Block& block, const BlockOperand& operan
   return (operand.is_shared ? block.panel * lane_count : block.count) * item_bytes(operand.dtype);
 }
 
-// Operands that all rows share, for more than one block or always. Those of the rows, if they take more lines than the first level has: each of
-// these would be fetched again for the next few rows.
-void KernelEmitter::choose_packed(Block& block, bool shared_always) {
-  Value* several = b_.CreateICmpSGT(b_.CreateSub(block.together.end, block.together.begin), number(block.count));
+// For more blocks than a few, or always: what all rows share; and those of the rows, if they take more lines than the first level has, each of
+// which would be fetched again for the next few rows.
+void KernelEmitter::choose_packed(Block& block) {
+  Value* many = b_.CreateICmpSGT(b_.CreateSub(block.together.end, block.together.begin), number(few_blocks * block.count));
   const Range along = range_of(block.fold.var.axis);
   for (BlockOperand& operand : block.operands) {
     if (!operand.packed) continue;
     if (operand.is_shared) {
-      operand.is_packed = shared_always ? b_.getTrue() : several;
+      operand.is_packed = block.packs_always ? b_.getTrue() : many;
       continue;
     }
     Value* stride = b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, stride_along(operand.load->buffer, operand.load->at, block.fold.var.axis), b_.getFalse());
     Value* span = b_.CreateMul(stride, b_.CreateSub(along.end, along.begin));
-    operand.is_packed = b_.CreateAnd(several, b_.CreateICmpSGT(span, number(first_level_share)));
+    operand.is_packed = b_.CreateAnd(many, b_.CreateICmpSGT(span, number(first_level_share)));
   }
 }
 

@@ -24,12 +24,12 @@ void KernelEmitter::emit_register_blocks(const Loop& rows, Range range) {
               .most_rows = plan.packed, .leaves = !relies_on_one_leaf(fold.var.axis), .in_whole = relies_on_whole(outer_of(fold).loops[0]->var.axis, plan.vectors * lane_count)};
   WEFT_ASSERT(jam_.empty(), "a block of sums among copies of a body");
   open_block(block, plan.packed);
-  const bool packs_always = !block.in_whole || std::any_of(block.operands.begin(), block.operands.end(), [&](const BlockOperand& each) {
-    return each.packed && !lies_along(each.load->buffer, each.load->at, block.lanes.var.axis);
-  });
+  const auto lies_across = [&](const BlockOperand& each) { return each.packed && each.is_shared && !lies_along(each.load->buffer, each.load->at, block.lanes.var.axis); };
+  block.packs_always = program_.axis(rows.var.axis).hint > few_blocks * plan.rows || (!block.in_whole && !has_feature("+avx512f")) ||
+                       std::any_of(block.operands.begin(), block.operands.end(), lies_across);
   for_range(range.begin, range.end, plan.packed, "together", [&](Value* start) {
     block.together = {start, b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateAdd(start, number(plan.packed)), range.end)};
-    choose_packed(block, packs_always);
+    choose_packed(block);
     const Range along = range_of(block.lanes.var.axis);
     for_range(along.begin, along.end, block.panels * block.stride(), "panels", [&](Value* first_panel) {
       block.first_panel = first_panel;
@@ -215,7 +215,7 @@ void KernelEmitter::add_to_sums(const Block& block, Value* index, const Masks& m
       if (!operand.in_lanes || !operand.is_shared) continue;
       LaneAccess access = pointer.access;
       access.base = pointer.here;
-      for (int step = 0; step < steps; ++step) repeated_[{operand.item, step}] = lane_load(access, operand.dtype, index, step, operand.packed ? nullptr : mask_of(masks, step));
+      for (int step = 0; step < steps; ++step) repeated_[{operand.item, step}] = lane_load(access, operand.dtype, index, step, operand.packed && block.packs_always ? nullptr : mask_of(masks, step));
     }
     auto cell = block.cells.begin();
     each_copy([&] {
@@ -269,7 +269,7 @@ void KernelEmitter::store_sums(const Block& block, const Block::Sum& sum, Value*
   const Index bytes = item_bytes(sum.fold->dtype);
   const llvm::Align align(static_cast<std::uint64_t>(bytes));
   const Range all = range_of(block.fold.var.axis);
-  const bool perhaps_nothing = sum.fold->accumulator == AccumulatorId::sum && !relies_on_some(block.fold.var.axis);
+  const bool perhaps_nothing = sum.fold->accumulator == AccumulatorId::sum && !has_some(block.fold.var.axis);
   Value* nothing = perhaps_nothing ? b_.CreateICmpSLE(all.end, all.begin) : nullptr;
   std::vector<std::pair<Value*, Value*>> stores;                  // after all loads: rows behind the last one are that again
   for (Index copy = 0; copy < block.count; ++copy) {

@@ -49,7 +49,7 @@ bool LoopChoices::is_packed_along_rows(const Load& load, const Loop& rows, const
 // Whether the loop folds rows over few enough instructions, from arrays that the rows do not write.
 bool LoopChoices::fits_register_block(const Loop& rows, const Loop& fold) const {
   const Outer outer = outer_of(fold);
-  if (fold.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer || !outer.pure || program_.is_tiled(fold.var.axis)) return false;
+  if (fold.mark != Mark::serial || outer.loops.size() != 1 || !outer.folds_outer || !outer.pure || (program_.is_tiled(fold.var.axis) && program_.unit > fold_leaf)) return false;
   if (outer.folds_lanes || outer.folds_others || outer.stores || outer.scans || outer.scalars || outer.weight > small_body) return false;
   const Loop& lanes = *outer.loops[0];
   constexpr int few = 8;                // instructions
@@ -94,18 +94,19 @@ std::optional<LoopChoices::RegisterBlock> LoopChoices::register_block(const Loop
     auto* load = std::get_if<Load>(&item);
     return load && is_packed(*load, rows, fold, lanes);
   };
-  const auto hint = [&](const Loop& of) { return program_.axis(of.var.axis).hint; };
-  const int each = registers_of(std::max(size_of(f32), widest_of(lanes))), sums = static_cast<int>(fold.folds.size());
-  RegisterBlock block{.fold = *at};
-  block.vectors = vectors_of_register_block(registers() / 8 / (each * sums), (hint(lanes) + lane_count - 1) / lane_count);
-  block.rows = rows_of_register_block(registers(), block.vectors * each, sums, hint(rows));
-  block.packed = rows_packed(hint(lanes) * sums * static_cast<Index>(widest_of(lanes)), block.rows);
   const auto along_rows = [&](const Item& item) {
     auto* load = std::get_if<Load>(&item);
     return load && is_packed_along_rows(*load, rows, fold);
   };
+  const bool neighbours = std::any_of(fold.body.begin(), fold.body.end(), along_rows);
+  const auto hint = [&](const Loop& of) { return program_.axis(of.var.axis).hint; };
+  const int each = registers_of(std::max(size_of(f32), widest_of(lanes))), sums = static_cast<int>(fold.folds.size());
+  RegisterBlock block{.fold = *at};
+  block.vectors = vectors_of_register_block(registers() / 8 / (each * sums), (hint(lanes) + lane_count - 1) / lane_count);
+  block.rows = rows_of_register_block(registers(), block.vectors * each, sums, hint(rows), neighbours);
+  block.packed = rows_packed(hint(lanes) * sums * static_cast<Index>(widest_of(lanes)), block.rows);
   // Sums of more panels would gain nothing else, and their trees lie on more pages: products of 500 x 3000 x 700 took 1.14 times as long (Zen 3).
-  if (std::any_of(fold.body.begin(), fold.body.end(), along_rows))
+  if (neighbours)
     block.panels = panels_together(block.packed * block.vectors * lane_count * sums * static_cast<Index>(widest_of(lanes)), hint(lanes) / lane_count / block.vectors);
   const bool pays = block.rows > 1 && hint(rows) >= block.rows && hint(fold) >= fold_slots;
   return pays && std::any_of(lanes.body.begin(), lanes.body.end(), shared) ? std::optional(block) : std::nullopt;

@@ -149,7 +149,8 @@ Index unit_of_folds(const Graph& graph, const Nest& nest) {
   return nest.axes.size() == 1 ? 4 * fold_leaf : fold_leaf;
 }
 
-// The loop variables, outermost first. Without a root the nest runs once.
+// The loop variables, outermost first. Without a root the nest runs once. Units of a product's sums go inside its rows as well: x^T y of 1000 x 15 floats
+// each 21.9 -> 6.5 us (Zen 4).
 void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const NestCosts& costs, const SharedOperands::Loops& product, int root) {
   std::vector<int> others;
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
@@ -167,7 +168,8 @@ void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedul
     else if (nest.block > 0) nest.unit = nest.block;
     else if (root != nest.lanes) nest.vars.clear();
     if (nest.block > 0 && folded) nest.vars.push_back({root, Part::block});
-    if (root != nest.lanes) nest.vars.push_back({root, Part::element});
+    if (root == product.sums) others.push_back(root);
+    else if (root != nest.lanes) nest.vars.push_back({root, Part::element});
   }
   for (int axis : others) nest.vars.push_back({axis, Part::element});
   nest.vars.push_back({nest.lanes, Part::element});

@@ -363,8 +363,8 @@ int elements_together(int body, bool ordered, Index extent, double first_level_w
 int rows_together(int registers_each, int registers);
 
 // Rows of results, of so many in all, that registers hold with all their sums, each row in so many registers, beside the operands that all
-// rows share.
-int rows_of_register_block(int registers, int registers_of_row, int sums, Index all);
+// rows share. neighbours: what rows have of their own lies side by side; else each row takes a pointer as well, and there are fewer of these.
+int rows_of_register_block(int registers, int registers_of_row, int sums, Index all, bool neighbours);
 // Vectors of a row of a block, at most so many: few are left over at the end of so many in all.
 int vectors_of_register_block(int most, Index all);
 // Rows for which the operands they share are packed, in whole blocks. row_bytes: of their results, which wait in scratch. Products of 1024 x 1024

@@ -49,12 +49,13 @@ bool is_joined(const Graph& graph, NodeId id, const std::vector<int>& axes, int 
 
 std::optional<Product> product_of(const Graph& graph, NodeId id, const std::vector<int>& axes, const std::vector<NestAxis>& nest_axes, Index least) {
   constexpr int levels = 3;             // of nodes that are looked at
+  constexpr Index least_across = 5;     // elements of a vector: fewer are as good along the sums
   const Node& node = graph.node(id);
   if (node.kind != Kind::apply || node.mode != Mode::accumulate || size_of(node.dtype) < size_of(f32) || counts(graph, id)) return {};
   const auto end_of_kept = axes.begin() + node.kept;
   const std::vector<int> kept = bound({axes.begin(), end_of_kept}), folded = bound({end_of_kept, axes.end()});
   const auto with = [&](Index elements) { return std::count_if(kept.begin(), kept.end(), [&](int axis) { return nest_axes[static_cast<std::size_t>(axis)].hint >= elements; }); };
-  if (folded.size() != 1 || nest_axes[static_cast<std::size_t>(folded[0])].hint < fold_slots || with(fold_slots) < 1 || with(least) < 2) return {};
+  if (folded.size() != 1 || nest_axes[static_cast<std::size_t>(folded[0])].hint < fold_slots || with(least_across) < 1 || with(least) < 2) return {};
   Product product{folded[0], kept, kept};
   return is_joined(graph, id, axes, levels, product) ? std::optional(product) : std::nullopt;
 }

@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// A fold over one long axis, of elements of four bytes or more, which keeps two axes or more: a long one, and another of at least so many elements.
+// A fold over one long axis, of elements of four bytes or more, which keeps two axes or more: one that fills vectors, and another of at least so many elements.
 // None of its operands has them all.
 struct Product {
   int sums = -1;                        // the nest axis that is folded

@@ -140,6 +140,31 @@ TEST_CASE("operands that lie along the rows are packed too") {
     }
 }
 
+// x^T y of few columns: the sums are the root, and a unit of them is a leaf. Blocks of as many rows as there are.
+TEST_CASE("few rows and columns of results are summed up leaf by leaf") {
+  for (const int lanes : {0, 4, 8})
+    for (const DType dtype : {f32, f64, i32, u16}) {
+      CAPTURE(lanes);
+      CAPTURE(dtype);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"k", "i"}), y = g.input("y", dtype, {"k", "j"}), rows = permute_dims(x, {1, 0});
+      const Options options{.threads = 2, .lanes = lanes, .verify = true};
+      const Function plain = compile({product(rows, y)}, {x, y}, options), two = compile({product(rows, y), max(expand_dims(rows, 2) + y, 1)}, {x, y}, options);
+      const Function own = compile({product(rows, x - max(x, 0))}, {x}, options);
+      for (const auto& [i, j] : {std::pair<Index, Index>{15, 15}, {9, 13}, {8, 9}, {4, 15}, {17, 9}, {12, 33}, {16, 16}})
+        for (const Index k : {5000, 0, 1, 15, 17, 100, 1023, 1024, 1025, 2049}) {
+          CAPTURE(i);
+          CAPTURE(j);
+          CAPTURE(k);
+          const Array a = uneven(dtype, {k, i}), b = near_one(dtype, {k, j});
+          same_bits(plain, {a, b});
+          if (k > 0) same_bits(two, {a, b}), same_bits(own, {a});
+          if (k == 5000 && i == 15 && j == 15 && lanes == 0 && size_of(dtype) >= 4) CHECK(in_registers(plain));
+          if (k == 100) same_bits(plain, {uneven(dtype, {k, 2 * i + 1}).slice(1, 1, i, 2), near_one(dtype, {j, k}).permute({1, 0})});
+        }
+    }
+}
+
 TEST_CASE("which rows of sums are made in registers") {
   Graph g;
   const Expr x = g.input("x", f32, {"i", "k"}), y = g.input("y", f32, {"k", "j"}), t = g.input("t", f32, {"j", "k"}), rows = expand_dims(x, 2);

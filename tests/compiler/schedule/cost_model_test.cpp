@@ -383,13 +383,17 @@ TEST_CASE("folds over rows of no power of two of elements are transposed, if few
 }
 
 TEST_CASE("blocks of sums in registers") {
-  CHECK(rows_of_register_block(32, 4, 1, 1000) == 4);          // four vectors of floats, 512 bits
-  CHECK(rows_of_register_block(32, 2, 1, 1000) == 8);          // two
-  CHECK(rows_of_register_block(32, 1, 1, 1000) == 8);          // one
-  CHECK(rows_of_register_block(32, 2, 1, 12) == 4);            // .. three times four of twelve rows
-  CHECK(rows_of_register_block(32, 2, 2, 1000) == 4);          // two sums
-  CHECK(rows_of_register_block(16, 2, 1, 1000) == 4);          // one, 256 bits
-  CHECK(rows_of_register_block(16, 8, 1, 1000) == 1);          // one of f64, 128 bits
+  CHECK(rows_of_register_block(32, 4, 1, 1000, false) == 4);        // four vectors of floats, 512 bits
+  CHECK(rows_of_register_block(32, 2, 1, 1000, false) == 8);        // two
+  CHECK(rows_of_register_block(32, 1, 1, 1000, false) == 8);        // one
+  CHECK(rows_of_register_block(32, 2, 1, 12, false) == 4);          // .. three times four of twelve rows
+  CHECK(rows_of_register_block(32, 2, 2, 1000, false) == 4);        // two sums
+  CHECK(rows_of_register_block(16, 2, 1, 1000, false) == 4);        // one, 256 bits
+  CHECK(rows_of_register_block(32, 1, 1, 15, true) == 15);          // neighbours: all of a few
+  CHECK(rows_of_register_block(32, 1, 1, 15, false) == 8);
+  CHECK(rows_of_register_block(32, 2, 1, 17, true) == 6);           // .. or as many as leave few over
+  CHECK(rows_of_register_block(32, 3, 1, 48, true) == 4);
+  CHECK(rows_of_register_block(16, 8, 1, 1000, false) == 1);        // one of f64, 128 bits
   CHECK(vectors_of_register_block(4, 16) == 4);
   CHECK(vectors_of_register_block(4, 5) == 3);
   CHECK(vectors_of_register_block(4, 1) == 1);
