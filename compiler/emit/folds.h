@@ -53,6 +53,7 @@ class Folds : protected SideBySide {
   void end_leaves_together(const Loop& loop);
   void end_leaves_of_rows(const Loop& loop);
   void take_columns(int fold);
+  Value* elements_from(const std::vector<Value*>& vectors, int first);
   std::vector<Value*> across_slots_of_rows(int fold);
   std::vector<Value*> elements_of(Value* vector, const std::vector<int>& lanes);
 

@@ -25,6 +25,27 @@ TEST_CASE("rows side by side have the bits of each one's own tree") {
     }
 }
 
+// Rows of pixels: slots of all channels lie one after the other in the vectors of a row.
+TEST_CASE("sums of each of a few columns, along rows of any length, have the bits of each one's own tree") {
+  for (const DType dtype : {f32, f64, f16})
+    for (const int lanes : {0, 4, 8})
+      for (const Index channels : {2, 3, 4, 5, 7, 8, 12, 15}) {
+        CAPTURE(dtype);
+        CAPTURE(lanes);
+        CAPTURE(channels);
+        Graph g;
+        const Expr x = g.input("x", dtype, {"h", "w", channels});
+        const Options options{.threads = 2, .lanes = lanes, .verify = true};
+        const Function rows = compile({sum(x, 1), prod(abs(x) + 0.5, 1)}, {x}, options), all = compile({mean(x, {0, 1}), max(x, {0, 1}) - min(x, 1)}, {x}, options);
+        rows({uneven(dtype, {40, 64, channels})});
+        all({uneven(dtype, {40, 64, channels})});
+        for (const Dims& size : {Dims{9, 64}, Dims{3, 16}, Dims{5, 17}, Dims{2, 1}, Dims{1, 15}, Dims{4, 33}, Dims{20, 100}}) {
+          CAPTURE(to_text(Dims(size)));
+          for (const Function* f : {&rows, &all}) same_bits(*f, {uneven(dtype, {size[0], size[1], channels})});
+        }
+      }
+}
+
 TEST_CASE("NaN, infinities and zeros of either sign in rows side by side") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "d"});
