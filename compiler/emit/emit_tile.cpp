@@ -34,7 +34,7 @@ Value* KernelEmitter::emit_tiles(const Loop& outer, Range range, int elements) {
 Value* KernelEmitter::emit_last_tile(const Loop& outer, Range range, int elements) {
   const Extent& extent = program_.axis(outer.var.axis).extent;
   const Index left = extent.is_number() ? extent.constant() % elements : 0;
-  if (left < 2 || program_.elements() < worth_last_tile) return range.begin;
+  if (left < 2 || program_.elements() * static_cast<double>(left) < worth_last_tile * static_cast<double>(extent.constant())) return range.begin;
   Value* is_left = b_.CreateICmpEQ(b_.CreateSub(range.end, range.begin), number(left));
   const auto tile = [&] { as_copies({.tiled_by = outer.var.axis}, [&] { emit_together(outer, range.begin, static_cast<int>(left), 1); }); };
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(is_left); known && known->isZero()) return range.begin;

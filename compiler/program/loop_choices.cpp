@@ -195,7 +195,8 @@ std::vector<const Loop*> LoopChoices::vector_loops(const Loop& outer) const {
       loops.push_back(loop);
       shared |= std::any_of(loop->body.begin(), loop->body.end(), shared_row);
     } else if (auto* accumulate = std::get_if<Accumulate>(&item)) {
-      if (program_.fold(accumulate->fold).row >= 0) return {};
+      const Fold& fold = program_.fold(accumulate->fold);
+      if (fold.row >= 0 && std::find(fold.row_axes.begin(), fold.row_axes.end(), outer.var.axis) == fold.row_axes.end()) return {};
     } else if (shared_row(item) || (!is_pure(item) && !std::holds_alternative<Store>(item))) {
       return {};
     }

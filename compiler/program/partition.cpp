@@ -58,6 +58,12 @@ class Partitioner {
     return bounds;
   }
 
+  // Of known extents: what is left of vectors is known as well.
+  bool are_short_rows(const Conditions& conditions, int along) const {
+    const Extent& extent = axis(along).extent;
+    const auto is_known = [](const Bound& bound) { return bound.axis < 0 && bound.at.is_number(); };
+    return extent.is_number() && extent.constant() <= masked_rows && std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) { return is_known(condition.begin) && is_known(condition.end); });
+  }
   // Of known extents: then the parts are all there is, and no vector asks.
   bool are_whole_vectors(const Conditions& conditions, int along) const {
     const auto is_whole = [](const Extent& extent) { return extent.is_number() && extent.constant() % lane_count == 0; };
@@ -67,8 +73,9 @@ class Partitioner {
   }
   std::vector<Loop> parts_of(const Loop& loop, int along, Lengths lengths) const {
     const Index size = now(axis(along).extent);
-    if (size < lengths.least) return {};
     const Conditions conditions = asked_.of(loop, along);
+    if (along == loop.var.axis && are_short_rows(conditions, along)) lengths = {least_of_short_row, least_of_short_row};
+    if (size < lengths.least) return {};
     if (along == loop.var.axis && are_whole_vectors(conditions, along)) lengths = {lane_count, lane_count};
     const std::vector<Index> bounds = inner_bounds(conditions, size, lengths.near_an_end);
     if (conditions.empty() || bounds.size() >= most_parts) return {};

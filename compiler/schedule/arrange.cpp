@@ -15,16 +15,22 @@
 namespace weft {
 namespace {
 
+// Of axes that cost as much, folds and longer rows run along that whose elements lie nearer: means over the pixels of 300 x 100 x 2 floats .67 -> .082 ns an element,
+// pixels of three repeated twice along both axes, 200 x 100, 1.4 -> .24; running sums along the longer one (64 pixels of 3 .37, .62 along the nearer; Zen 4).
 int choose_lanes(Nest& nest, const NestCosts& costs, const Machine& machine, bool folds, bool masks) {
   for (std::size_t axis = 0; axis < nest.axes.size(); ++axis) {
     const NestAxis& own = nest.axes[axis];
     const bool known_end = own.extent.is_number() || own.known.multiple % lane_count == 0;
     nest.compared.push_back({costs.stride[axis], vector_axis_cost(costs.uses.along[axis], costs.uses.cost(machine, axis) + (folds ? 0 : costs.of_far(machine, axis)), costs.carried[axis], costs.arithmetic, own.hint, masks, known_end), {}});
   }
+  const bool scans = std::any_of(costs.carried.begin(), costs.carried.end(), [](double cost) { return cost > 0; });
   int best = 0;
   for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
     const double mine = nest.compared[static_cast<std::size_t>(axis)].vectors, other = nest.compared[static_cast<std::size_t>(best)].vectors;
-    if (mine < other || (mine == other && nest.axes[static_cast<std::size_t>(axis)].hint >= nest.axes[static_cast<std::size_t>(best)].hint)) best = axis;
+    const auto a = static_cast<std::size_t>(axis), b = static_cast<std::size_t>(best);
+    const bool is_nearer = costs.stride[a] <= costs.stride[b], is_longer = nest.axes[a].hint >= nest.axes[b].hint;
+    const bool as_good = !scans && (folds || std::min(nest.axes[a].hint, nest.axes[b].hint) >= few_outside_vectors) ? is_nearer : is_longer;
+    if (mine < other || (mine == other && as_good)) best = axis;
   }
   return best;
 }
@@ -94,11 +100,27 @@ void keep_visiting_order(const Graph& graph, Nest& nest) {
   nest.lanes = nest.vars.back().axis;
 }
 
+// Whether what folds the axis reads vectors along it that several elements of another one of the loops share, as rows of x times y share those of y.
+bool sums_share(const Graph& graph, const Nest& nest, int axis, const std::vector<int>& loops) {
+  return std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) {
+    const auto kept = std::span(placed.axes).first(static_cast<std::size_t>(graph.node(placed.node).kept)), folded = std::span(placed.axes).subspan(kept.size());
+    if (std::find(folded.begin(), folded.end(), axis) == folded.end()) return false;
+    for (int k = 0; k < graph.arity(placed.node); ++k) {
+      const AxisMap& map = graph.map(placed.node, k);
+      const auto follows = [&](int along) { return std::any_of(map.begin(), map.end(), [&](const AxisRef& ref) { return ref.axis >= 0 && placed.axes[static_cast<std::size_t>(ref.axis)] == along; }); };
+      const auto is_shared_along = [&](int rows) { return std::find(loops.begin(), loops.end(), rows) != loops.end() && !follows(rows); };
+      if (follows(axis) && follows(nest.lanes) && std::any_of(kept.begin(), kept.end(), is_shared_along)) return true;
+    }
+    return false;
+  });
+}
+
 // Folds over a few known elements go right outside the vectors, where what folds them folds nothing longer but along these: their sums stay in registers.
 // Outside another axis they were rows of all its elements: the nearest of 2000 others of each of 2000 points, by planes, 4.1 -> .6 ms (Zen 5). Not where
 // several folds read what lies apart, which comes in tiles of its neighbours then: softmax over the middle axis of 1875 x 8 x 4 floats 1.55 -> .87 ns an
 // element (Zen 4).
 void put_few_folded_last(const Graph& graph, const Nest& nest, const NestCosts& costs, std::vector<int>& others) {
+  const bool long_vectors = nest.axes[static_cast<std::size_t>(nest.lanes)].hint >= few_outside_vectors;
   const auto is_folded = [&](int axis) { return folds_axis(graph, nest, axis); };
   const auto is_few = [&](int axis) {
     const Extent& extent = nest.axes[static_cast<std::size_t>(axis)].extent;
@@ -106,7 +128,6 @@ void put_few_folded_last(const Graph& graph, const Nest& nest, const NestCosts& 
   };
   const auto folds = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return graph.node(placed.node).mode == Mode::accumulate; });
   if (folds > 1 && costs.apart[static_cast<std::size_t>(nest.lanes)]) return;
-  if (nest.axes[static_cast<std::size_t>(nest.lanes)].hint < few_outside_vectors) return;
   if (std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return graph.node(placed.node).kind != Kind::apply; })) return;
   const auto is_folded_alone = [&](int axis) {
     return is_few(axis) && is_folded(axis) && std::all_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) {
@@ -115,8 +136,9 @@ void put_few_folded_last(const Graph& graph, const Nest& nest, const NestCosts& 
     });
   };
   std::vector<int> folded;
-  std::copy_if(others.begin(), others.end(), std::back_inserter(folded), is_folded_alone);
-  std::erase_if(others, is_folded_alone);
+  const auto goes_last = [&](int axis) { return is_folded_alone(axis) && (long_vectors || sums_share(graph, nest, axis, others)); };
+  std::copy_if(others.begin(), others.end(), std::back_inserter(folded), goes_last);
+  std::erase_if(others, goes_last);
   others.insert(others.end(), folded.begin(), folded.end());
 }
 

@@ -171,8 +171,9 @@ class Recompute {
       if (!bind(id, nest, in_nest, axes.back())) return;
       kept += memory.read;
     }
-    for (const auto& [nest, in_nest] : readers) again += cost_of_node(id, nest, deepest_again, kept);
-    if (!used_at_home) again -= op_cost(graph_.node(id).op);
+    const double saved = used_at_home ? 0 : op_cost(graph_.node(id).op);
+    for (const auto& [nest, in_nest] : readers) again += cost_of_node(id, nest, deepest_again, kept + saved);
+    again -= saved;
     compared_.push_back({id, readers.size(), again, kept, again < kept});
     if (again >= kept) return;
     std::size_t next = 0;

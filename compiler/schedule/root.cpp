@@ -85,8 +85,11 @@ bool RootPreference::shortens_runs(const Side& nest, const Side& joined, const C
 // Whether all that a nest has passes through its vectors once for each of a few elements of the root, which lie side by side.
 // x - max(x) of 52428 x 5 floats 198 -> 53 us, of 320 x 5 1.05 -> .36, of 20 x 5 .16 -> .11; softmax down the columns 275 -> 104, 1.61 -> 1.56, .33 -> .29;
 // but its gradient, whose nests store columns for each other, .42 -> .50 of 20 x 5, 2.98 -> 4.36 of 400 x 5 (Zen 4).
+// Axes of a few elements may be of samples: deviations from a mean of each channel of 32 x 226 pixels of 8, .80 -> .19 ns an element (Zen 4).
 bool RootPreference::crosses_lines(const Side& joined, const Choice& root) {
-  return joined.axes.size() == static_cast<std::size_t>(joined.rank) && joined.axes[static_cast<std::size_t>(root.axis)].hint < lane_count;
+  const auto is_few = [](const NestAxis& axis) { return axis.hint < lane_count; };
+  const auto few = std::count_if(joined.axes.begin(), joined.axes.end(), is_few), all = static_cast<std::ptrdiff_t>(joined.axes.size());
+  return is_few(joined.axes[static_cast<std::size_t>(root.axis)]) && all - few < joined.rank && joined.rank <= all;
 }
 
 // Whether the node sums up the root of the nest to a row, where by itself it would run along columns, whose parts stay in registers.

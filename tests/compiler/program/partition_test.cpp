@@ -126,7 +126,25 @@ TEST_CASE("of known whole vectors every part has a body, be it one vector long")
   CHECK(parts_of(48, 16) == 3);
   CHECK(parts_of("m", 16) < 2);
   CHECK(parts_of(32, "p") < 2);
-  CHECK(parts_of(32, 12) < 2);
+  CHECK(parts_of(32, 12) == 3);                  // nor need they be whole of short rows
+  CHECK(parts_of(32, 2) < 3);
+  CHECK(parts_of(4000, 12) < 3);
+}
+
+TEST_CASE("rows of known elements that are put together of others have the bits of each") {
+  Graph g;
+  for (const Index m : {5, 8, 9, 12, 15, 20, 33, 100}) {
+    const Expr x = g.input(concat("x", m), f32, {"n", m}), bytes = g.input(concat("y", m), u8, {"n", m}), y = cast(bytes, f32);
+    const auto of_row = [&](const Expr& e, Index from, Index to) { return e.slice({Slice{}, Slice{from, to}}); };
+    const std::vector<Expr> results{concat({x, x * 2}, 1), concat({x, y, x + y}, 1), roll(x, 4, 1) - 1, pad(x * y, {{0, 0}, {5, 6}}),
+                                    concat({-of_row(x, m / 2, m), of_row(x, 0, m / 2)}, 1), update(x, {Slice{}, Slice{m / 4, m / 2}}, 0.5)};
+    for (const int lanes : {0, 4, 8}) {
+      CAPTURE(m);
+      CAPTURE(lanes);
+      const Function f = compile(results, {x, bytes}, {.threads = 2, .lanes = lanes, .verify = true});
+      for (const Index n : {40, 0, 1, 3}) same_bits(f, {uneven(f32, {n, m}), uneven(u8, {n, m})});
+    }
+  }
 }
 
 TEST_CASE("short loops, many bounds, what is asked by steps and folds along rows that are asked for: no parts") {

@@ -43,3 +43,22 @@ TEST_CASE("rows of eight and more elements are vectors where what lies between o
       if (masks && shape[2] >= 8) CHECK(f.program().find("lanes i in n") == std::string::npos);
     }
 }
+
+// A window of a picture shares nothing: its vectors, of one row of channels each, would be folded one at a time.
+TEST_CASE("sums over a few elements go right outside the vectors that rows share, whatever their length") {
+  for (const auto& [rows, sums, columns] : std::vector<std::array<Index, 3>>{{8, 8, 12}, {15, 15, 9}, {2, 2, 15}, {5, 7, 33}, {3, 31, 20}}) {
+    CAPTURE(rows);
+    CAPTURE(sums);
+    CAPTURE(columns);
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", rows, sums}), y = g.input("y", f32, {"n", sums, columns});
+    const Function f = compile({matmul(x, y)}, {x, y}, {.threads = 2, .verify = true});
+    for (const Index n : {60, 0, 1, 3}) same_bits(f, {uneven(f32, {n, rows, sums}), uneven(f32, {n, sums, columns})});
+    if (has_feature(host_features(0), "+avx512f")) CHECK(f.schedule().find(concat("serial j:", rows, " {\n      serial l:", sums, " {\n        lanes k:", columns)) != std::string::npos);
+  }
+  Graph g;
+  const Expr picture = g.input("picture", f32, {"h", 2, "w", 3, 16});
+  const Function largest = compile({max(picture, {1, 3})}, {picture}, {.threads = 2, .verify = true});
+  same_bits(largest, {uneven(f32, {10, 2, 9, 3, 16})});
+  CHECK(largest.schedule().find("serial l:3 {\n          lanes") == std::string::npos);
+}

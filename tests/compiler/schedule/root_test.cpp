@@ -37,6 +37,22 @@ TEST_CASE("what runs through rows of few elements parts from what folds each col
   }
 }
 
+TEST_CASE("pixels of a few channels are folded row by row, in vectors along the rows, by nests that share no channel as their root") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"h", "w", "c"}), norm = (x - mean(x, {0, 1})) / sqrt(var(x, {0, 1}) + 1e-5);
+  for (const Dims& shape : {Dims{32, 226, 8}, Dims{88, 226, 3}, Dims{300, 100, 2}, Dims{468, 64, 2}}) {
+    CAPTURE(to_text(Dims(shape)));
+    Graph own;
+    const Expr y = own.input("y", f32, {"h", "w", shape[2]}), deviations = (y - mean(y, {0, 1})) / sqrt(var(y, {0, 1}) + 1e-5);
+    for (const Expr& result : {mean(y, {0, 1}), deviations}) {
+      const Function f = compile({result}, {y}, {.threads = 1, .verify = true});
+      same_bits(f, {uneven(f32, shape)});
+      CHECK(f.report().find(concat("tiles of ", shape[2], " elements")) != std::string::npos);
+    }
+    same_bits(compile({norm}, {x}, {.threads = 2, .verify = true}), {uneven(f32, shape)});
+  }
+}
+
 TEST_CASE("folds down few columns run through whole rows, of few leaves too") {
   Graph g;
   const Expr x = g.input("x", f32, {"n", "m"});
