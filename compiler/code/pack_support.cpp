@@ -1,7 +1,6 @@
 #include "pack_support.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 
