@@ -47,7 +47,7 @@ double rounded(double value) {
   return unit < 1 ? std::round(value / unit) / std::round(1 / unit) : std::round(value / unit) * unit;
 }
 
-// Loops of one thread over one block of memory, compiled for the default machine: what is in the file does not matter.
+// Loops of one thread, but where several share, over one block of memory, compiled for the default machine: what is in the file does not matter.
 class Meter {
  public:
   Meter() : memory_(allocate(static_cast<std::size_t>(most_bytes))) {
@@ -55,6 +55,8 @@ class Meter {
     const Expr x = g_.input("x", f32, {"n"}), y = g_.input("y", f32, {"n"}), column = g_.input("column", f32, {"n", 1});
     const Expr line = g_.input("line", f32, {row});
     streams_ = compile_one(x * 2.0f, {x}, 1);
+    shared_streams_ = compile_one(x * 2.0f, {x}, 1, {}, all_threads);
+    shared_doubles_ = compile_one(x * 2.0f, {x}, beyond_all, {}, all_threads);
     reads_ = compile_one(sum(x), {x});
     fetched_ = compile_one(sum(x), {x}, beyond_all, fetching(1));
     unfetched_ = compile_one(sum(x), {x}, beyond_all, fetching(beyond_all));
@@ -83,15 +85,8 @@ class Meter {
     return least_seconds(writes_->bind({Array(f32, {rows, 1}), Array(f32, {row})}, {floats(0, {rows, row})})) * 64 / static_cast<double>(rows * row * 4);
   }
   // Whether two loops that read each other's results, over arrays of so many bytes together, are faster if these go past the caches.
-  bool stream(Index bytes) {
-    const Index count = bytes / 8 / 16 * 16;
-    const Array here = floats(0, {count}), there = floats(count, {count});
-    const auto both_ways = [&](const Function& f) {
-      const Call out = f.bind({here}, {there}), back = f.bind({there}, {here});
-      return least_seconds([&] { out(); back(); });
-    };
-    return both_ways(*streams_) < both_ways(*doubles_);
-  }
+  bool stream(Index bytes) { return stream(bytes, *streams_, *doubles_); }
+  bool stream_shared(Index bytes) { return stream(bytes, *shared_streams_, *shared_doubles_); }
   // Whether a sum of so many bytes is faster if it fetches ahead of its reading; by less than neighbours disturb, no.
   bool fetch(Index bytes) {
     const auto seconds = [&](const Function& f) { return least_seconds(f.bind({floats(0, {bytes / 4})}, {Array(f32, {})})); };
@@ -138,10 +133,20 @@ class Meter {
   }
 
  private:
+  bool stream(Index bytes, const Function& past, const Function& through) {
+    const Index count = bytes / 8 / 16 * 16;
+    const Array here = floats(0, {count}), there = floats(count, {count});
+    const auto both_ways = [&](const Function& f) {
+      const Call out = f.bind({here}, {there}), back = f.bind({there}, {here});
+      return least_seconds([&] { out(); back(); });
+    };
+    return both_ways(past) < both_ways(through);
+  }
   static constexpr Index beyond_all = Index{1} << 60;      // bytes
-  static Function compile_one(const Expr& output, const std::vector<Expr>& inputs, Index cache_bytes = beyond_all, Machine machine = {}) {
+  static constexpr int all_threads = 0;
+  static Function compile_one(const Expr& output, const std::vector<Expr>& inputs, Index cache_bytes = beyond_all, Machine machine = {}, int threads = 1) {
     machine.square_root = 1;                     // the instruction is what is measured
-    return compile_for(machine, {output}, inputs, {.threads = 1, .cache_bytes = cache_bytes});
+    return compile_for(machine, {output}, inputs, {.threads = threads, .cache_bytes = cache_bytes});
   }
   static Machine fetching(Index bytes) {
     Machine machine;
@@ -169,7 +174,7 @@ class Meter {
 
   std::shared_ptr<void> memory_;
   Graph g_;
-  std::optional<Function> reads_, writes_, doubles_, streams_, ordinary_, roots_, quotients_, fetched_, unfetched_, in_blocks_, one_by_one_, to_next_, to_after_next_, in_short_blocks_, in_long_blocks_, fetched_tiles_, unfetched_tiles_;
+  std::optional<Function> reads_, writes_, doubles_, streams_, shared_doubles_, shared_streams_, ordinary_, roots_, quotients_, fetched_, unfetched_, in_blocks_, one_by_one_, to_next_, to_after_next_, in_short_blocks_, in_long_blocks_, fetched_tiles_, unfetched_tiles_;
 };
 
 // From the call until a worker that slept has begun: both units wait for each other, but not for ever. Three of four may be disturbed.
@@ -217,6 +222,8 @@ Machine measure_machine() {
   for (Index bytes = 2 * middle; bytes < most_bytes && meter.read(bytes) / instruction < between; bytes *= 2) machine.third_level_bytes = static_cast<double>(bytes);
   machine.stream_bytes = static_cast<double>(near);
   for (Index bytes = 2 * near; bytes <= most_bytes && !meter.stream(bytes); bytes *= 2) machine.stream_bytes = static_cast<double>(bytes);
+  machine.shared_stream_bytes = machine.stream_bytes;
+  for (Index bytes = 2 * static_cast<Index>(machine.stream_bytes); bytes <= most_bytes && !meter.stream_shared(bytes); bytes *= 2) machine.shared_stream_bytes = static_cast<double>(bytes);
   machine.fetch_bytes = static_cast<double>(middle);
   for (Index bytes = 2 * middle; bytes <= most_bytes && !meter.fetch(bytes); bytes *= 2) machine.fetch_bytes = static_cast<double>(bytes);
   meter.rows_in_memory(machine);

@@ -44,7 +44,7 @@ void check_output(const Graph& graph, std::size_t k, const View& array, const Bi
 
 std::shared_ptr<const Variant> Function::State::variant_for(const Bindings& bindings, const std::vector<Array>& inputs,
                                                             const std::vector<Array>& outputs) const {
-  const PastCaches stream = stores_past_caches(inputs, outputs, cache_bytes());
+  const PastCaches stream = stores_past_caches(inputs, outputs, cache_limit());
   std::string key = variant_key(inputs, outputs, stream);
   std::vector<std::pair<NodeId, Dims>> reshaped_strides;
   for (const Reshaped& each : reshaped) {
@@ -207,7 +207,7 @@ template <class... Arrays> RecentCall recent_call(const std::shared_ptr<Function
 bool depends_on_layout(const Function::State& whole, const Call::State& call, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
   const auto reads_elements = [](const Function::State& f) { return !f.graph.element_symbols().empty() || !f.given.element_symbols().empty(); };
   return !reads_elements(whole) && !reads_elements(*call.function) && call.copies.empty() && call.gathered.empty() && lie_alike(*call.layout, inputs, outputs) &&
-         stores_past_caches(inputs, outputs, whole.cache_bytes()) == PastCaches::no;
+         stores_past_caches(inputs, outputs, whole.cache_limit()) == PastCaches::no;
 }
 
 // Of arguments that were checked, for `whole` or for what it became for them.

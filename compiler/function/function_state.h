@@ -9,6 +9,7 @@
 #include <weft/memory.h>
 
 #include "recent_calls.h"
+#include "variant_key.h"
 #include "variants.h"
 #include "schedule/thin_extents.h"
 
@@ -57,7 +58,7 @@ struct Function::State {
   std::shared_ptr<const Variant> variant_for(const Bindings& bindings, const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
   std::shared_ptr<const Variant> shown() const;
   double compile_seconds() const;
-  Index cache_bytes() const { return options.cache_bytes > 0 ? options.cache_bytes : static_cast<Index>(machine.stream_bytes); }
+  CacheLimit cache_limit() const { return {options.cache_bytes, machine, executor->threads()}; }
   std::vector<Array> make_outputs(const Bindings& bindings);
 };
 

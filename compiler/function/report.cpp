@@ -77,7 +77,7 @@ Traffic traffic_of(const Program& program) {
 
 class Report {
  public:
-  Report(const Function::State& state, const Variant& variant) : graph_(state.graph), variant_(variant), threads_(state.executor->threads()), cache_bytes_(state.cache_bytes()) {}
+  Report(const Function::State& state, const Variant& variant) : graph_(state.graph), variant_(variant), threads_(state.executor->threads()), limit_(state.cache_limit()) {}
 
   std::string run() const {
     std::string text;
@@ -272,22 +272,24 @@ class Report {
     return text;
   }
   std::string caches() const {
-    double bytes = 0;
-    for (const auto* arrays : {&graph_.inputs, &graph_.outputs})
-      for (NodeId id : *arrays) bytes += bytes_of(id);
+    double bytes = 0, written = 0;
+    for (NodeId id : graph_.inputs) bytes += bytes_of(id);
+    for (NodeId id : graph_.outputs) written += bytes_of(id);
+    bytes += written;
+    const double limit = static_cast<double>(limit_.bytes(bytes, written));
     bool past = false;
     for (const StagePlan& stage : variant_.plan.stages)
       for (const LoopCode& code : stage.loops) past |= code.streams > 0 || code.tables;
     const char* how = "go through the caches";
     if (variant_.code_options.stream != PastCaches::no) how = past ? "are stored past the caches" : "go through the caches: no loop writes whole lines of them";
-    else if (bytes > static_cast<double>(cache_bytes_)) how = "go through the caches: they do not begin lines";
-    return concat("  results ", how, ": ", bytes_text(bytes), " of arguments, limit ", bytes_text(static_cast<double>(cache_bytes_)), "\n");
+    else if (bytes > limit) how = "go through the caches: they do not begin lines";
+    return concat("  results ", how, ": ", bytes_text(bytes), " of arguments, limit ", bytes_text(limit), "\n");
   }
 
   const Graph& graph_;
   const Variant& variant_;
   const int threads_;
-  const Index cache_bytes_;
+  const CacheLimit limit_;
 };
 
 }  // namespace

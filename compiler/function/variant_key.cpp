@@ -18,15 +18,16 @@ std::string layout_key(const Dims& strides, const Dims& shape) {
   return key + ' ';
 }
 
-PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, Index cache_bytes) {
+PastCaches stores_past_caches(const std::vector<Array>& inputs, const std::vector<Array>& outputs, const CacheLimit& limit) {
   const auto bytes = [](const Array& array) { return array.size() * item_bytes(array.dtype()); };
-  Index total = 0;
-  for (const Array& array : inputs) total += bytes(array);
-  for (const Array& array : outputs) total += bytes(array);
+  Index read = 0, written = 0;
+  for (const Array& array : inputs) read += bytes(array);
+  for (const Array& array : outputs) written += bytes(array);
   const auto begin_multiples = [&](const auto& of) {
     return std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) { return reinterpret_cast<std::uintptr_t>(array.data()) % of(array) == 0; });
   };
-  if (total <= cache_bytes || !begin_multiples([](const Array& array) { return size_of(array.dtype()); })) return PastCaches::no;
+  const double all = static_cast<double>(read + written);
+  if (read + written <= limit.bytes(all, static_cast<double>(written)) || !begin_multiples([](const Array& array) { return size_of(array.dtype()); })) return PastCaches::no;
   if (!begin_multiples([](const Array&) { return static_cast<std::size_t>(line_bytes); })) return PastCaches::anywhere;
   const bool rows = std::all_of(outputs.begin(), outputs.end(), [&](const Array& array) {
     return std::all_of(array.strides().begin(), array.strides().end(), [&](Index stride) { return stride == 1 || stride * item_bytes(array.dtype()) % line_bytes == 0; });

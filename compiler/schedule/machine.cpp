@@ -38,7 +38,8 @@ constexpr Key keys[] = {
     {"quotient", &Machine::quotient, "sixteen of f32, by the same unit"},
     {"vector_ps", &Machine::vector_ps, "of a vector instruction of an ordinary loop, in the first level"},
     {"wake_ns", &Machine::wake_ns, "until a thread that sleeps has begun to work, in nanoseconds"},
-    {"stream_bytes", &Machine::stream_bytes, "calls on more bytes store their results past the caches"},
+    {"stream_bytes", &Machine::stream_bytes, "calls on more bytes, half of them results, store these past the caches"},
+    {"shared_stream_bytes", &Machine::shared_stream_bytes, "the same of calls on several threads"},
     {"fetch_bytes", &Machine::fetch_bytes, "folds of more bytes fetch ahead of their reading"},
     {"blocks_in_memory", &Machine::blocks_in_memory, "part of a row's work outside its loops from which rows in memory go in blocks"},
     {"row_bytes_ahead", &Machine::row_bytes_ahead, "how far loops over a row in memory fetch, at least"},
@@ -63,7 +64,7 @@ double positive(const std::string& text) {
 
 // What differs between makers and families, where nothing has been measured.
 struct Processor {
-  double square_root, quotient, fetch_bytes, blocks_in_memory, row_bytes_ahead, tile_block = short_tile_block, tile_fetch_bytes = 1;
+  double square_root, quotient, fetch_bytes, blocks_in_memory, row_bytes_ahead, tile_block = short_tile_block, tile_fetch_bytes = 1, threads_keep = 1;
 };
 Processor find_processor() {
   const double third_level = usual_stream_bytes();
@@ -76,7 +77,7 @@ Processor find_processor() {
   const unsigned family = has_family ? (signature >> 8 & 0xf) + (signature >> 20 & 0xff) : 0, model = (signature >> 4 & 0xf) + (signature >> 12 & 0xf0);
   if (family == zen_5) return {10, 6, 128 << 20, one_by_one, after_next_row, short_tile_block, 1 << 24};
   const bool is_zen_3 = model < 0x10 || (model >= 0x20 && model < 0x60);
-  if (family == zen_3_and_4) return is_zen_3 ? Processor{10, 6, largest, least_along_root, next_row, long_tile_block} : Processor{10, 6, third_level, least_along_root, after_next_row};
+  if (family == zen_3_and_4) return is_zen_3 ? Processor{10, 6, largest, least_along_root, next_row, long_tile_block} : Processor{10, 6, third_level, least_along_root, after_next_row, short_tile_block, 1, 2};
 #endif
   return {10, 6, third_level, least_along_root, next_row};
 }
@@ -122,6 +123,16 @@ double ways_of_first_level() {
 double usual_stream_bytes() {
   constexpr double part = 24 << 20;
   return std::min(static_cast<double>(machine_cache_bytes()), part);
+}
+
+double usual_shared_stream_bytes() { return usual_stream_bytes() * this_processor().threads_keep; }
+
+// What goes past them costs by what is written, what stays costs the more an element the more there is: results that are a third of the bytes pay a
+// third sooner, two thirds later. a x + y and two results of x, MiB from which stores past the caches pay: less than 20 and 45, on two threads 35
+// and 70; x to one result 28 and 57 (Zen 4).
+Index Machine::bytes_within_caches(double all, double written, int threads) const {
+  const double share = all > 0 ? std::clamp(written / all, 1.0 / 3, 2.0 / 3) : 0.5;
+  return static_cast<Index>((threads > 1 ? shared_stream_bytes : stream_bytes) * 2 * share);
 }
 
 std::string to_text(const Machine& machine) {

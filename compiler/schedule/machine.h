@@ -27,6 +27,10 @@ double ways_of_first_level();            // likewise; 8
 // many processors, slow to fetch lines for writing, and no system tells how large a part is. From 16 MiB on, two calls that read each
 // other's results are faster with stores past the caches where it has 260 MiB (Emerald Rapids: 1.0, 1.2, 1.5 times for 16, 32, 64 MiB).
 double usual_stream_bytes();
+// Stores past the caches take turns on the way to memory of a group of processors, those through them do not: twice as much where that was
+// measured. 2 x + 1 of 24, 40, 50, 64 MiB past and through the caches, us: 451 and 415, 769 and 942, 959 and 1209, 1253 and 1918; on two
+// threads 440 and 172, 734 and 503, 920 and 825, 1195 and 1306 (Zen 4).
+double usual_shared_stream_bytes();
 // Where the processor's own fetching keeps up with what a sum reads, instructions that fetch only add to it. Row sums of 8192 x 1024 floats, two
 // threads: .031 ns an element, with them .022 (Zen 5); of 64 times as many 5 % less time with them. Zen 4 and Emerald Rapids gain 20 to 30 % from
 // the end of the third level on. Zen 3 loses as much at any size: sums in memory .20 ns an element, with them .26.
@@ -64,13 +68,17 @@ struct Machine {
   double quotient = usual_quotient();                  // sixteen of f32, by the same unit
   double vector_ps = usual_vector_ps();                // a vector instruction of an ordinary loop, of sixteen floats
   double wake_ns = 20000;                              // until a thread that sleeps has begun to work, in nanoseconds
-  double stream_bytes = usual_stream_bytes();          // calls on more bytes store their results past the caches
+  double stream_bytes = usual_stream_bytes();          // calls on more bytes, half of them results, store these past the caches
+  double shared_stream_bytes = usual_shared_stream_bytes();   // the same of calls on several threads
   double fetch_bytes = usual_fetch_bytes();            // folds of more bytes fetch ahead of their reading
   double blocks_in_memory = usual_blocks_in_memory();  // such a part of rows in memory
   double row_bytes_ahead = usual_row_bytes_ahead();    // of rows in memory
   double tile_block = usual_tile_block();              // of transposes past the caches
   double tile_fetch_bytes = usual_tile_fetch_bytes();  // blocks of tiles fetch ahead of larger arrays
   friend bool operator==(const Machine&, const Machine&) = default;
+
+  // Calls on more bytes, `written` of `all` results, store these past the caches.
+  Index bytes_within_caches(double all, double written, int threads) const;
 };
 
 std::string to_text(const Machine& machine);                                   // the content of a file

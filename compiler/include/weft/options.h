@@ -31,7 +31,8 @@ struct Options {
                                                 // processor has. Same bits with any; 4 has no fma instruction and is slow
   bool fast_math = false;                       // faster and less exact, see above
   std::shared_ptr<Executor> executor = nullptr; // runs the stages instead of the threads that functions share
-  Index cache_bytes = 0;                        // calls on more bytes than this store results past the caches; 0: the third level, at most 24 MiB of it, or as calibrated
+  Index cache_bytes = 0;                        // calls on more bytes than this store results past the caches; 0: the third level, at most 24 MiB of it, more where
+                                                // threads share it, or as calibrated; a third less to a third more, by the part of them that results are
   std::string cache_dir = {};                   // machine code is kept in this directory and read by later processes: see above
   bool verify = false;                          // checks every level after every pass
   std::string trace = {};                       // pass names, comma separated, or "all": prints what they change to stderr

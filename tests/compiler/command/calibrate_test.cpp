@@ -31,6 +31,7 @@ TEST_CASE("calibrate measures a machine whose memory is the dearer the farther, 
   CHECK(machine.third_level_write <= machine.memory_write);
   CHECK(machine.second_level_bytes < machine.third_level_bytes);
   CHECK(machine.stream_bytes >= machine.second_level_bytes / 4);
+  CHECK(machine.shared_stream_bytes >= machine.stream_bytes);
   CHECK(machine.fetch_bytes >= 2 * machine.second_level_bytes);
   CHECK((machine.blocks_in_memory == least_along_root || machine.blocks_in_memory == one_by_one));
   CHECK((machine.row_bytes_ahead == next_row || machine.row_bytes_ahead == after_next_row));

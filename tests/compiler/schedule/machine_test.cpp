@@ -13,7 +13,7 @@ std::string refusal(const std::string& text) { return error_text([&] { parse_mac
 
 const std::string names =
     "first_level_bytes, first_level_ways, second_level_bytes, second_level_read, second_level_write, third_level_bytes, third_level_read, third_level_write, memory_read, memory_write, gather, square_root, quotient, vector_ps, "
-    "wake_ns, stream_bytes, fetch_bytes, blocks_in_memory, row_bytes_ahead, tile_block, tile_fetch_bytes";
+    "wake_ns, stream_bytes, shared_stream_bytes, fetch_bytes, blocks_in_memory, row_bytes_ahead, tile_block, tile_fetch_bytes";
 const std::string remedy = "\n  mend the line, or measure again with: weft calibrate --write";
 
 }  // namespace
@@ -32,6 +32,19 @@ TEST_CASE("a file of measured costs says what it names; the rest are the default
 TEST_CASE("tests have the machine they were written for, whatever they run on") {
   CHECK(this_machine().first_level_ways == 8);
   CHECK(this_machine().fetch_bytes == 24 << 20);
+}
+
+TEST_CASE("calls keep in the caches what the machine says, a third less or more where a third or two thirds of it are results") {
+  Machine machine;
+  machine.stream_bytes = 3000;
+  machine.shared_stream_bytes = 6000;
+  CHECK(machine.bytes_within_caches(100, 50, 1) == 3000);
+  CHECK(machine.bytes_within_caches(100, 50, 2) == 6000);
+  CHECK(machine.bytes_within_caches(99, 33, 1) == 2000);
+  CHECK(machine.bytes_within_caches(99, 66, 16) == 8000);
+  CHECK(machine.bytes_within_caches(100, 0, 1) == 2000);
+  CHECK(machine.bytes_within_caches(100, 100, 1) == 4000);
+  CHECK(machine.bytes_within_caches(0, 0, 1) == 3000);
 }
 
 TEST_CASE("what is written is read again, to the last digit") {
