@@ -46,7 +46,7 @@ void KernelEmitter::emit_lane_accumulate(const Loop& loop, const Accumulate& ite
       auto* acc = registers[static_cast<std::size_t>(step) % registers.size()];
       b_.CreateStore(with(b_.CreateLoad(value->getType(), acc), step), acc);
       keep_step(item.fold, step);
-    } else if (copies_.thin) {
+    } else if (copies_.thin && fold.axis == copied_axis_) {
       const int at = is_along_rows() ? 0 : step;           // all steps are one vector of rows
       auto& slots = thin_slots_[{&item, at}];
       if (slots.size() < fold_slots) slots.push_back(factor ? product(b_, fold.dtype, value, factor) : value);

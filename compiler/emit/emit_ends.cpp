@@ -99,7 +99,9 @@ void KernelEmitter::emit_rest(const Loop& loop, Range range, int steps, bool mos
 // the loop.
 void KernelEmitter::emit_whole_then_rest(const Loop& loop, Range range, int steps) {
   const int stride = steps * lane_count;
-  Value* left = b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride));
+  Value* all = b_.CreateSub(range.end, range.begin);
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(all); known && known->getSExtValue() > 0 && known->getSExtValue() < stride) return emit_rest(loop, range, steps, false);
+  Value* left = b_.CreateURem(all, number(stride));
   Value* whole_end = b_.CreateSub(range.end, left);
   for_range(number(0), number(2), 1, "part", [&](Value* pass) {
     Value* last = b_.CreateICmpNE(pass, number(0));

@@ -235,6 +235,13 @@ class KernelEmitter : private Accesses {
   void store_rows(const std::vector<Value*>& rows, const LaneAccess& access, DType dtype, Value* index);
   Index known_rows() const;
   Value* row_at(Value* before, const LaneAccess& access, Value* index, int lane);
+  std::vector<Value*> load_across(const Load& load, const std::vector<Subscript>& at, int step, std::size_t first, std::size_t last, int lanes, Value* index, const Masks& masks);
+
+  // emit_window_tile.cpp
+  struct RowsOfWindow;
+  RowsOfWindow rows_of_window(const Load& load, int lanes);
+  bool is_in_tiles(const Load& load, const Loop& lanes);
+  void load_window_tile(const Item& item, int step, const Loop& lanes, Value* index, const Masks& masks);
 
   // emit_shared_tile.cpp
   struct SharedRows {

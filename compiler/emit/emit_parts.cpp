@@ -10,8 +10,13 @@ namespace weft {
 
 using llvm::Value;
 
+// Tiles do along their vectors: what asks is gathered, not transposed. Means down the columns of 12000 x 5 floats less those of the row before .95 -> .21 ns an
+// element (Zen 4).
 bool KernelEmitter::runs_in_parts(const Loop& loop) const {
-  if (loop.parts.empty() || !jam_.empty() || copies_.tiled_by >= 0 || is_one_vector(loop) || has_staying(loop)) return false;
+  if (loop.parts.empty() || is_one_vector(loop) || has_staying(loop)) return false;
+  const bool side_by_side = !copies_.along_rows && !copies_.rolled && copies_.swept == 0 && !copies_.down_columns && !copies_.in_registers && !copies_.keep_windows;
+  const auto is_along = [&](const Loop& part) { return part.bounded == loop.var.axis; };
+  if ((!jam_.empty() || copies_.tiled_by >= 0) && !(side_by_side && std::all_of(loop.parts.begin(), loop.parts.end(), is_along))) return false;
   const auto is_known = [&](const Bound& bound) { return bound.axis < 0 || axis_index_[static_cast<std::size_t>(bound.axis)]; };
   return std::all_of(loop.parts.begin(), loop.parts.end(), [&](const Loop& part) {
     return std::all_of(part.from.begin(), part.from.end(), is_known) && std::all_of(part.to.begin(), part.to.end(), is_known);
@@ -70,7 +75,7 @@ Range KernelEmitter::whole_vectors_of(const Loop& part, Value* begin, Value* end
 Value* KernelEmitter::emit_steps_of_part(const Loop& part, Range range) {
   const int steps = steps_of(part), stride = steps * lane_count;
   estimated_ = find_estimated(part, steps);
-  open_accesses(part);
+  each_copy([&] { open_accesses(part); });
   find_row_windows(part);
   note_code(part, steps, false);
   Value* rest = b_.CreateSub(range.end, b_.CreateURem(b_.CreateSub(range.end, range.begin), number(stride)));
@@ -103,9 +108,10 @@ bool KernelEmitter::emit_known_vectors(const Loop& loop, Range range) {
     const auto* load = std::get_if<Load>(&item);
     return load && load->guarded && std::any_of(load->at.begin(), load->at.end(), [&](const Subscript& s) { return s.axis != loop.var.axis && !has_every_index(program_, *load, s); });
   };
-  if (!begin || !end || !loop.folds.empty() || std::any_of(loop.body.begin(), loop.body.end(), asks_elsewhere)) return false;
+  if (!begin || !end || std::any_of(loop.body.begin(), loop.body.end(), asks_elsewhere)) return false;
   const Index vectors = (end->getSExtValue() - begin->getSExtValue() + lane_count - 1) / lane_count;
-  if (vectors > most_vectors || vectors * loop.weight > small_body) return false;
+  const bool is_more_code = vectors > std::ssize(loop.parts) + 1 && vectors * loop.weight * copies() > small_body;
+  if (vectors > most_vectors || is_more_code) return false;
   for (Index at = begin->getSExtValue(); at < end->getSExtValue(); at += lane_count) {
     const Index left = end->getSExtValue() - at;
     part_ = left < lane_count ? number(left) : nullptr;
@@ -145,6 +151,7 @@ void KernelEmitter::emit_one_after_the_other(const std::vector<const Loop*>& par
 
 // One copy of the body that asks serves all bounds: pass after pass, it runs up to where the next part begins, and then that part does.
 void KernelEmitter::emit_parts(const Loop& loop, Range range) {
+  const bool is_alone = jam_.empty();
   if (emit_known_vectors(loop, range)) return;
   std::vector<Range> wholes;
   std::vector<const Loop*> parts;
@@ -157,8 +164,8 @@ void KernelEmitter::emit_parts(const Loop& loop, Range range) {
     for (std::size_t k = 0; k < wholes.size(); ++k) emit_part(*parts[k], wholes[k]);
     return;
   }
-  if (follow_each_other(parts)) return emit_one_after_the_other(parts, range);
-  const bool masks = !relies_on_whole(loop.var.axis, lane_count), ends_in_part = !parts.empty() && parts.back()->to.empty() && (!masks || ends_with_masks(*parts.back()));
+  if (is_alone && follow_each_other(parts)) return emit_one_after_the_other(parts, range);
+  const bool masks = !relies_on_whole(loop.var.axis, lane_count), ends_in_part = !parts.empty() && parts.back()->to.empty() && (!masks || (is_alone && ends_with_masks(*parts.back())));
   for_range(number(0), number(static_cast<Index>(wholes.size()) + (ends_in_part ? 0 : 1)), 1, "part", [&](Value* pass) {
     const auto is_pass = [&](std::size_t k) { return b_.CreateICmpEQ(pass, number(static_cast<Index>(k))); };
     Value *first = range.begin, *last = range.end;

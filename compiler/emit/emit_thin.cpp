@@ -81,6 +81,7 @@ void KernelEmitter::emit_along_rows(const Loop& lanes, Value* index, const Masks
 // Of folds over the loop, each element is a slot of its own; arrays that lie across are read and written in whole vectors.
 void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer, const Loop* taker) {
   const auto elements = static_cast<int>(program_.axis(serial.var.axis).extent.constant());
+  const bool across = outer.across + outer.windows > 0;
   as_copies({.thin = elements}, [&] {
     open_folds(serial, false);
     start_folds(serial, false);
@@ -89,9 +90,9 @@ void KernelEmitter::emit_thin(const Loop& serial, const Outer& outer, const Loop
       open_accesses(*taker);
       copies_.taker = taker;
       copies_.taken_past_caches = std::any_of(accesses_.begin(), accesses_.end(), [](const auto& access) { return access.second.stream; });
-      note_code(*taker, outer.across > 0 ? 1 : steps_of(*outer.loops[0]), false);
+      note_code(*taker, across ? 1 : steps_of(*outer.loops[0]), false);
     }
-    if (outer.across > 0) copies_.tiled_by = serial.var.axis, copies_.along_rows = runs_along_rows(serial, outer);
+    if (across) copies_.tiled_by = serial.var.axis, copies_.along_rows = runs_along_rows(serial, outer);
     emit_together(serial, number(0), elements, 1);
   });
 }

@@ -49,7 +49,7 @@ Value* KernelEmitter::window_of_tile(const Loop& lanes, const Load& load) {
     const auto tile = tiles_.find(&item);
     if (tile == tiles_.end()) continue;
     const auto& other = std::get<Load>(item);
-    if (other.buffer != load.buffer || dimension_of_copies(other.at, axis) != found || !equal_but_for(d, other.at, at)) continue;
+    if (other.guarded || other.buffer != load.buffer || dimension_of_copies(other.at, axis) != found || !equal_but_for(d, other.at, at)) continue;
     const Index copy = static_cast<Index>(jam_copy_) + (wanted - other.at[d].start.constant()) * other.at[d].step - own->getSExtValue();
     if (copy >= 0 && copy < static_cast<Index>(jam_.size())) return from_memory(tile->second[static_cast<std::size_t>(copy)], window.dtype);
   }

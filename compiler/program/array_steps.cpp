@@ -3,6 +3,7 @@
 #include <iterator>
 #include <span>
 
+#include "index_conditions.h"
 #include "loop_choices.h"
 
 namespace weft {
@@ -105,6 +106,12 @@ int LoopChoices::lies_across(int number_of_buffer, const std::vector<Subscript>&
     if (at[d].axis == lanes) across_lanes = !is_known(stride);
   }
   return across_lanes ? along_outer : 0;
+}
+
+// If the vector loop has no index without an element: then whole rows are there or not.
+int LoopChoices::window_across(const Load& load, int outer, int lanes) const {
+  const auto is_row = [&](const Subscript& s) { return !s.elements && s.is_linear() && std::abs(s.step) == 1 && (s.axis != lanes || has_every_index(program_, load, s)); };
+  return load.guarded && std::all_of(load.at.begin(), load.at.end(), is_row) ? lies_across(load.buffer, unguarded(program_, load), outer, lanes) : 0;
 }
 
 int LoopChoices::lies_across(const Item& item, int outer, int lanes) const {

@@ -63,12 +63,14 @@ int LoopChoices::interleave(const Loop& loop) const {
         if (s.axis == loop.var.axis && !s.is_linear())
           for (Index elements : {std::max<Index>(s.period, 1), s.each}) repetition = std::lcm(repetition, static_cast<int>(elements / std::gcd(elements, Index{lane_count})));
   if (repetition > 1) return whole_repetitions(wanted, repetition);
-  if (program_.is_tiled(loop.var.axis)) return wanted;
   const NestAxis& axis = program_.axis(loop.var.axis);
+  const Index all = axis.extent.is_number() ? (axis.extent.constant() + lane_count - 1) / lane_count : most;
+  if (program_.is_tiled(loop.var.axis)) return static_cast<int>(std::clamp<Index>(all, 1, wanted));
   // Of bytes whole registers: the smallest of 3 x 3 in 1022 rows of as many, three vectors side by side, took 100 us, four take 62 (Zen 5).
   const auto in_registers = [&](int vectors) { return vectors > together ? vectors / together * together : vectors; };
   if (!axis.extent.is_number()) return in_registers(static_cast<int>(std::clamp<Index>(axis.hint / lane_count, 1, wanted)));
   if (is_one_masked_step(loop, wanted)) return static_cast<int>((axis.extent.constant() + lane_count - 1) / lane_count);
+  if (axis.extent.constant() < lane_count) return 1;
   if (runs_in_leaves(loop)) return wanted;
   const Index vectors = axis.extent.constant() / lane_count;
   return std::min<Index>(wanted, vectors) < together ? equal_parts(wanted, vectors) : together * equal_parts(wanted / together, vectors / together);
@@ -225,6 +227,7 @@ LoopChoices::Outer LoopChoices::outer_of(const Loop& loop) const {
     outer.scans |= std::any_of(lanes->folds.begin(), lanes->folds.end(), [&](int fold) { return program_.fold(fold).start.has_value(); });
     for (const Item& item : lanes->body) {
       outer.across += lies_across(item, loop.var.axis, lanes->var.axis) != 0;
+      if (auto* load = std::get_if<Load>(&item)) outer.windows += window_across(*load, loop.var.axis, lanes->var.axis) != 0;
       outer.stores |= std::holds_alternative<Store>(item);
       auto* accumulate = std::get_if<Accumulate>(&item);
       if (!accumulate || std::find(lanes->folds.begin(), lanes->folds.end(), accumulate->fold) != lanes->folds.end()) continue;
@@ -249,11 +252,12 @@ static int weight_of_copy(const LoopChoices::Outer& outer) {
 // So few elements that all stay in registers.
 bool LoopChoices::is_thin(const Loop& loop, const Outer& outer) const {
   const Extent& extent = program_.axis(loop.var.axis).extent;
-  const Index most = most_thin(weight_of_copy(outer) < outer.weight, outer.stores, outer.across > 0);
+  const bool across = outer.across + outer.windows > 0;
+  const Index most = most_thin(weight_of_copy(outer) < outer.weight, outer.stores, across);
   if (loop.mark != Mark::serial || !extent.is_number() || extent.constant() < 1 || extent.constant() > most) return false;
-  if (program_.is_tiled(loop.var.axis) || outer.scalars || outer.folds_others || (outer.scans && (outer.across == 0 || !carries_rows(outer)))) return false;
+  if (program_.is_tiled(loop.var.axis) || outer.scalars || (outer.folds_others && !across) || (outer.scans && (!across || !carries_rows(outer)))) return false;
   const int weight = extent.constant() < static_cast<Index>(copies_that_call) ? outer.weight : weight_of_copy(outer);
-  return (outer.folds_outer || outer.across > 0) && weight * extent.constant() <= thin_bodies;
+  return (outer.folds_outer || across) && weight * extent.constant() <= thin_bodies;
 }
 
 const Loop* LoopChoices::taker_of(const Loop& parent, std::size_t k) const {

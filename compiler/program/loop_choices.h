@@ -54,6 +54,7 @@ class LoopChoices {
     std::vector<const Loop*> loops;             // the vector loops of the body; none: its elements cannot run side by side
     int weight = 0;                             // of all of them
     int across = 0;                             // reads and writes of arrays that lie across it
+    int windows = 0;                            // reads of windows of such, which have all indices of the vector loop
     bool scans = false, rows = false, scalars = false;                       // folds of the outer loop: states; with values in rows, or not
     bool folds_lanes = false, folds_outer = false, folds_others = false;     // folds that vector loops add to: over themselves, the outer loop, others
     bool ordered = false;                       // one of the last two
@@ -130,6 +131,7 @@ class LoopChoices {
   bool fits_one_leaf(int axis) const;           // of a fold
   bool runs_in_leaves(const Loop& loop) const;  // range after range of fold_leaf elements, and what is left: three vectors do not go into those
   int lies_across(const Item& item, int outer, int lanes) const;
+  int window_across(const Load& load, int outer, int lanes) const;             // the same of a guarded load
   // Whether the loop over few elements runs through all of the array's fastest dimension, and neighbours of the vector loop follow each other
   // without a gap: sixteen of them are whole vectors. step -1: from the last one on.
   bool joins(int buffer, const std::vector<Subscript>& at, int few, int lanes, Index step = 1) const;
