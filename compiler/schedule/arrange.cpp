@@ -24,15 +24,20 @@ int choose_lanes(Nest& nest, const NestCosts& costs, const Machine& machine, boo
     nest.compared.push_back({costs.stride[axis], vector_axis_cost(costs.uses.along[axis], costs.uses.cost(machine, axis) + (folds ? 0 : costs.of_far(machine, axis)), costs.carried[axis], costs.arithmetic, own.hint, masks, known_end), {}});
   }
   const bool scans = std::any_of(costs.carried.begin(), costs.carried.end(), [](double cost) { return cost > 0; });
-  int best = 0;
-  for (int axis = 1; axis < static_cast<int>(nest.axes.size()); ++axis) {
+  int best = -1;
+  for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) {
+    if (!costs.has_much(static_cast<std::size_t>(axis))) continue;
+    if (best < 0) {
+      best = axis;
+      continue;
+    }
     const double mine = nest.compared[static_cast<std::size_t>(axis)].vectors, other = nest.compared[static_cast<std::size_t>(best)].vectors;
     const auto a = static_cast<std::size_t>(axis), b = static_cast<std::size_t>(best);
     const bool is_nearer = costs.stride[a] <= costs.stride[b], is_longer = nest.axes[a].hint >= nest.axes[b].hint;
     const bool as_good = !scans && (folds || std::min(nest.axes[a].hint, nest.axes[b].hint) >= few_outside_vectors) ? is_nearer : is_longer;
     if (mine < other || (mine == other && as_good)) best = axis;
   }
-  return best;
+  return std::max(best, 0);
 }
 
 // Whether the rows of a product would not be right outside its sums if they were the root, where another root is as good for the threads.

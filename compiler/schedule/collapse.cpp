@@ -154,8 +154,9 @@ class Collapser {
       const auto has = [&](int axis) { return std::find(placed.axes.begin(), placed.axes.begin() + node.kept, axis) != placed.axes.begin() + node.kept; };
       const auto folds = [&](int axis) { return std::find(placed.axes.begin() + node.kept, placed.axes.end(), axis) != placed.axes.end(); };
       if (folds(outer) || folds(inner)) return false;
-      // Made again for every element, so it must be cheap.
-      const bool again = has(inner) && !has(outer) && thin && node.kind == Kind::apply && !schedule_.stored[placed.node.value] && node_cost(node) <= repeated_value;
+      // Made again for every element, so it must be cheap, and no fold: 6 x 2000 x 5 doubles less their means over 2000, before themselves, took 1500 ns an element.
+      const bool is_fold = placed.axes.size() > static_cast<std::size_t>(node.kept);
+      const bool again = has(inner) && !has(outer) && thin && !is_fold && node.kind == Kind::apply && !schedule_.stored[placed.node.value] && node_cost(node) <= repeated_value;
       if (has(outer) && !has(inner) && counts_index(placed, outer, inner)) continue;
       if (has(outer) != has(inner) && !again) return false;
       if (node.kind == Kind::update && !moves_window(placed, outer, inner)) return false;

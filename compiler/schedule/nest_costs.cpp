@@ -14,6 +14,11 @@ namespace {
 bool fills_vectors(const Node& node) {
   return node.kind == Kind::others && node.domain[static_cast<std::size_t>(carried_axes(node)[0])].constant() >= fold_slots;
 }
+double elements_of(const Shape& shape, const Bindings& bindings) {
+  double elements = 1;
+  for (const Extent& extent : shape) elements *= static_cast<double>(extent.evaluate(bindings));
+  return elements;
+}
 std::string index_of(const Placed& placed, const AxisMap& map) {
   std::string text;
   for (const AxisRef& ref : map) text += concat(ref.axis < 0 ? -1 : placed.axes[static_cast<std::size_t>(ref.axis)], " ", ref.step, " ", to_text(ref.start), ",");
@@ -34,7 +39,7 @@ bool folds_axis(const Graph& graph, const Nest& nest, int axis) {
 }
 
 NestCosts::NestCosts(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest)
-    : uses{std::vector<AxisUse>(nest.axes.size())}, stride(nest.axes.size()), neighbours(nest.axes.size()), apart(nest.axes.size()), carried(nest.axes.size()), shared(graph, nest) {
+    : uses{std::vector<AxisUse>(nest.axes.size())}, stride(nest.axes.size()), neighbours(nest.axes.size()), apart(nest.axes.size()), carried(nest.axes.size()), volume(nest.axes.size()), shared(graph, nest) {
   const auto results = std::count_if(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return schedule.stored[placed.node.value]; });
   const bool is_long = std::all_of(nest.axes.begin(), nest.axes.end(), [](const NestAxis& axis) { return axis.hint >= shortest_in_blocks; });
   const bool in_blocks = is_long && !begin_lines(hints.stream) && results == 1 && !has_folds(graph, nest);
@@ -44,6 +49,8 @@ NestCosts::NestCosts(const Graph& graph, const Hints& hints, const Schedule& sch
   for (const Placed& placed : nest.nodes) {
     const Node& node = graph.node(placed.node);
     const double volume = volume_of(placed.axes, nest.axes, placed.axes.size());
+    all += volume;
+    for (int axis : placed.axes) if (axis >= 0) this->volume[static_cast<std::size_t>(axis)] += volume;
     arithmetic += op_in_loads * volume;
     std::vector<AxisUse> own(nest.axes.size());
     for (int k = 0; k < graph.arity(placed.node) && node.kind == Kind::apply; ++k) {
@@ -63,6 +70,21 @@ NestCosts::NestCosts(const Graph& graph, const Hints& hints, const Schedule& sch
       bytes += elements * static_cast<double>(size_of(graph.node(array).dtype));
       const auto is_prepared = [&](int axis) { return axis >= 0 && volume >= repeats_worth_preparing * elements && (nest.roots >> axis & 1) && !(folded >> axis & 1); };
       for (Along& along : access) along.is_prepared = is_prepared(along.axis);
+      add(nest, access, own, hints.masks, folded);
+    }
+    if (node.kind == Kind::update) {
+      const NodeId array = graph.operand(placed.node, 0);
+      const Dims strides = strides_of(graph, hints, array);
+      const std::vector<StrideClass> classes = classes_of(graph, hints, array);
+      const double elements = std::min(volume, elements_of(graph.node(array).shape(), hints.bindings));
+      const auto& window = std::get<AxisMap>(node.payload);
+      std::vector<Along> access;
+      for (std::size_t d = 0; d < window.size(); ++d) {
+        if (window[d].axis < 0) continue;
+        const auto dim = static_cast<std::size_t>(window[d].axis);
+        access.push_back({placed.axes[d], strides[dim] * window[d].step, times(classes[dim], window[d].step), elements});
+      }
+      bytes += elements * static_cast<double>(size_of(node.dtype));
       add(nest, access, own, hints.masks, folded);
     }
     if (schedule.stored[placed.node.value]) {

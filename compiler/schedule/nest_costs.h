@@ -16,12 +16,16 @@ struct NestCosts {
   std::vector<bool> neighbours;         // by axis: its elements lie side by side in an array
   std::vector<bool> apart;              // by axis: those of a few others, and further axes, lie between its elements
   std::vector<double> carried;          // by axis: cost of recurrences along it, in contiguous loads
+  std::vector<double> volume;           // by axis: elements of all nodes along it
   double arithmetic = 0;                // of the whole nest, in contiguous loads
   double bytes = 0;                     // of the arrays that it reads and writes
+  double all = 0;                       // elements of all nodes
   SharedOperands shared;
 
   NestCosts(const Graph& graph, const Hints& hints, const Schedule& schedule, const Nest& nest);
 
+  // Whether it is more than an aside, as samples of a variance are: what does not run along the vector axis runs along what is innermost.
+  bool has_much(std::size_t axis) const { return 4 * volume[axis] >= all; }
   // Of arrays in memory, short rows that lie far apart come at the pace of misses.
   double of_far(const Machine& machine, std::size_t axis) const { return is_in_memory(machine, bytes) ? far_in_loads * uses.along[axis].far : 0; }
 

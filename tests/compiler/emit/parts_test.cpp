@@ -174,3 +174,18 @@ TEST_CASE("rows of a few vectors, of a length that code knows: each vector knows
   same_bits(f, {uniform(f32, {20, 28, 28}, 1)});
   if (has_feature(host_features(), "+avx512f")) CHECK(f.llvm().find("icmp sge <16 x i64>") == std::string::npos);
 }
+
+TEST_CASE("tiles, and rows side by side, have parts along their vectors: columns less those of the row before, concatenated, folded") {
+  for (const DType dtype : {f32, f64, u8})
+    for (const Index few : {3, 5, 15, 20, 31}) {
+      CAPTURE(dtype);
+      CAPTURE(few);
+      Graph g;
+      const Expr x = g.input("x", dtype, {"n", few}), y = g.input("y", dtype, {"n", few}), w = g.input("w", dtype, {"n"}), by_row = expand_dims(w, 1);
+      const std::vector<std::vector<Expr>> results = {{sum(y - roll(x, 1, 0), 0)}, {concat({x * by_row, y}, 0)}, {sum(x - roll(x, 1, 1), 1), max(y - roll(x, -1, 0), 1)}};
+      for (const std::vector<Expr>& outputs : results) {
+        const Function f = compile(outputs, {x, y, w}, checked());
+        for (const Index n : {4000, 100, 17, 1}) same_bits(f, {uniform(dtype, {n, few}, 1), uniform(dtype, {n, few}, 2), uniform(dtype, {n}, 3)});
+      }
+    }
+}

@@ -144,3 +144,14 @@ TEST_CASE("rows of one or two vectors that are not whole are one step with masks
   CHECK(code_of(20).find("load <4 x float>") != std::string::npos);
   CHECK(code_of(23).find("masked.load") != std::string::npos);
 }
+
+TEST_CASE("a long function along fewer elements than a vector has is worked out once a row, not for vectors that are not there") {
+  if (!has_feature(host_features(0), "+avx512f")) return;
+  for (const Index few : {8, 12}) {
+    Graph g;
+    const Expr x = g.input("x", f32, {"n", "m", "c"}), y = log(abs(x) + 1.0f) * x;
+    const Function f = compile({y, sum(y, 1)}, {x}, {.threads = 1, .verify = true});
+    same_bits(f, {uniform(f32, {900, 40, few})});
+    CHECK(f.report().find("body k   24 vector instructions, 1 vector") != std::string::npos);
+  }
+}

@@ -62,3 +62,14 @@ TEST_CASE("sums over a few elements go right outside the vectors that rows share
   same_bits(largest, {uneven(f32, {10, 2, 9, 3, 16})});
   CHECK(largest.schedule().find("serial l:3 {\n          lanes") == std::string::npos);
 }
+
+TEST_CASE("what few elements run along is no vector axis: samples of variances down many rows") {
+  Graph g;
+  const Expr x = g.input("x", f32, {"n", "m", "c"}), w = g.input("w", f32, {"c"}), y = log(abs(x - mean(x, 0, true)) + 1.0f) * w;
+  const Function f = compile({var(y, 0)}, {x, w}, {.threads = 1, .verify = true});
+  for (const Dims& shape : {Dims{300, 2, 100}, Dims{300, 1, 200}, Dims{300, 200, 1}}) {
+    same_bits(f, {uneven(f32, shape), uneven(f32, {shape[2]})});
+    for (const char axis : {'j', 'k', 'l'}) CHECK(f.program().find(concat("lanes ", axis, " in (n+15)/16")) == std::string::npos);
+    CHECK(f.program().find("in (n+15)/16") != std::string::npos);
+  }
+}

@@ -152,3 +152,13 @@ TEST_CASE("conditions on an index that count other things than its elements") {
     check_bits({ask(place < 2) * expand_dims(cast(place, f32), 1)}, {x, k}, arrays);
   }
 }
+
+TEST_CASE("a fold is not made again for every element of a merged axis: means before themselves, of a few channels") {
+  for (const Index channels : {2, 5, 8}) {
+    Graph g;
+    const Expr x = g.input("x", f64, {"n", "m", channels}), less = x - mean(x, 1, true);
+    const Function f = compile({concat({less, x}, 1)}, {x}, {.threads = 2, .verify = true});
+    for (const Dims& shape : {Dims{6, 2000, channels}, Dims{20, 3, channels}, Dims{1, 1, channels}}) same_bits(f, {counted(f64, shape)});
+    CHECK(f.program().find(concat("load %x[i,k,j mod ", channels)) == std::string::npos);
+  }
+}
