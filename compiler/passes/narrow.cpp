@@ -1,5 +1,5 @@
-// Values of which every reader takes the same part are made in that part only: exp(x)[::2] for every second x, the gradient of padding without its
-// edges.
+// Values of which every reader takes the same part are made in that part only: exp(x)[::2] for every second x, exp(x)[0] for the first row, the gradient of
+// padding without its edges.
 #include "pipeline.h"
 
 #include <algorithm>
@@ -28,7 +28,11 @@ std::optional<Taken> taken_by(const Graph& graph, NodeId reader, int operand, co
   const AxisMap seen = own ? compose(map, own->places) : map;
   Taken part;
   for (std::size_t d = 0; d < seen.size(); ++d) {
-    if (seen[d].axis < 0) return {};
+    if (seen[d].axis < 0) {                              // one element
+      part.extents.push_back(1);
+      part.places.push_back(AxisRef{static_cast<int>(d), seen[d].start, 1});
+      continue;
+    }
     const auto axis = static_cast<std::size_t>(seen[d].axis);
     part.extents.push_back(own && axis < own->extents.size() ? own->extents[axis] : node.domain[axis]);
     part.places.push_back(AxisRef{static_cast<int>(d), seen[d].start, seen[d].step});
@@ -49,6 +53,14 @@ bool can_narrow(const Node& node, const Taken& part) {
   if (node.kind != Kind::update || !in_a_row) return false;
   const auto& places = std::get<AxisMap>(node.payload);
   return std::all_of(places.begin(), places.end(), [](const AxisRef& place) { return place.axis >= 0 && (place.step == 1 || place.step == -1); });
+}
+
+// Of an axis whose extent no code knows, or that is longer, a few elements: of what is made in whole next to nothing is asked.
+bool is_few(const Taken& part, const Shape& shape) {
+  constexpr Index few = 16;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (part.extents[d].is_number() && part.extents[d].constant() <= few && !(shape[d].is_number() && shape[d].constant() <= few * part.extents[d].constant())) return true;
+  return false;
 }
 
 // Whether the ops of a node would read, at other indices, more than one value that others make too: each might need an array then.
@@ -78,7 +90,7 @@ std::vector<std::optional<Taken>> parts_of(const Graph& graph) {
         agree = part && (!all || *all == *part);
         if (agree) all = std::move(part);
       }
-    if (agree && all && !is_all(*all, node.shape()) && can_narrow(node, *all) && !parts_from_others(graph, id)) parts[k] = std::move(all);
+    if (agree && all && !is_all(*all, node.shape()) && can_narrow(node, *all) && (is_few(*all, node.shape()) || !parts_from_others(graph, id))) parts[k] = std::move(all);
   }
   return parts;
 }

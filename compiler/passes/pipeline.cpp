@@ -49,7 +49,7 @@ constexpr GraphPass passes[] = {
     {"read_through_values", read_through_values, "slices of dear values that an update writes read these", has<is_update>},
     {"make_where_read", make_where_read, "cheap values that are read at several indices are made there", reads_elements},
     {"make_in_stacks", make_in_stacks, "cheap values that a stack puts side by side are made where it stores them", stacks_last},
-    {"narrow", narrow, "values that are read in part are made in that part", reads_in_part},
+    {"narrow", narrow, "values that are read in part are made in that part", reads_elements},
     {"store_windows", store_windows, "what an update writes lies in memory", has<is_update>},
     {"store_reshapes", store_reshapes, "what a reshape names lies in memory, row-major", has<is_reshape>},
     {"part_conditions", part_conditions, "conditions on indices that are asked along several axes become one for each", has<is_condition>},

@@ -31,7 +31,7 @@ bool LoopChoices::is_rows(const Loop& loop, const Outer& outer) const {
   if (program_.block == 0 || loop.mark != Mark::serial || !program_.is_tiled(loop.var.axis) || outer.loops.size() != 1 || outer.weight > small) return false;
   const auto& folds = outer.loops[0]->folds;
   if (registers() < 32 && std::any_of(folds.begin(), folds.end(), [&](int fold) { return is_extreme(program_.fold(fold)); })) return false;
-  return outer.folds_lanes && !outer.scans && !outer.rows && !outer.scalars && !outer.folds_outer && !outer.folds_others && outer.across == 0;
+  return outer.folds_lanes && !outer.scans && !outer.rows && !outer.scalars && !outer.folds_outer && !outer.folds_others && outer.across + outer.windows == 0;
 }
 
 static int sums_of(const Loop& lanes) {

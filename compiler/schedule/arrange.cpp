@@ -176,6 +176,28 @@ Index unit_of_folds(const Graph& graph, const Nest& nest) {
   return nest.axes.size() == 1 ? 4 * fold_leaf : fold_leaf;
 }
 
+// What does not run along the vector axis, if that is much, runs along what is innermost of its own: its best vector axis, which nothing along the other one has.
+void put_other_lanes_last(const Nest& nest, const NestCosts& costs, std::vector<int>& others) {
+  const auto has = [](const Placed& placed, int axis) { return std::find(placed.axes.begin(), placed.axes.end(), axis) != placed.axes.end(); };
+  std::vector<double> along(nest.axes.size());
+  double all = 0;
+  for (const Placed& placed : nest.nodes) {
+    if (has(placed, nest.lanes)) continue;
+    const double volume = volume_of(placed.axes, nest.axes, placed.axes.size());
+    all += volume;
+    for (int axis : placed.axes) if (axis >= 0) along[static_cast<std::size_t>(axis)] += volume;
+  }
+  if (4 * all < costs.all) return;
+  auto best = others.end();
+  for (auto axis = others.begin(); axis != others.end(); ++axis) {
+    const auto a = static_cast<std::size_t>(*axis);
+    const bool is_beside = std::any_of(nest.nodes.begin(), nest.nodes.end(), [&](const Placed& placed) { return has(placed, nest.lanes) && has(placed, *axis); });
+    if (is_beside || 2 * along[a] < all) continue;
+    if (best == others.end() || nest.compared[a].vectors < nest.compared[static_cast<std::size_t>(*best)].vectors) best = axis;
+  }
+  if (best != others.end()) std::rotate(best, best + 1, others.end());
+}
+
 // The loop variables, outermost first. Without a root the nest runs once. Units of a product's sums go inside its rows as well: x^T y of 1000 x 15 floats
 // each 21.9 -> 6.5 us (Zen 4).
 void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedule, Nest& nest, const NestCosts& costs, const SharedOperands::Loops& product, int root) {
@@ -183,6 +205,7 @@ void order_loops(const Graph& graph, const Hints& hints, const Schedule& schedul
   for (int axis = 0; axis < static_cast<int>(nest.axes.size()); ++axis) if (axis != root && axis != nest.lanes) others.push_back(axis);
   sort_by_stride(graph, nest, costs, others);
   put_few_folded_last(graph, nest, costs, others);
+  put_other_lanes_last(nest, costs, others);
   for (int axis : {product.rows, product.sums})
     if (const auto at = std::find(others.begin(), others.end(), axis); at != others.end()) std::rotate(at, at + 1, others.end());
   if (root < 0) {

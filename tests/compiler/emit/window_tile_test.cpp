@@ -62,6 +62,20 @@ TEST_CASE("sixteen of many channels, and what they leave over, of rows of the on
     }
 }
 
+TEST_CASE("few rows of matrices in F order, folded, that end within those worked on at once") {
+  for (const Index rows : {2, 3, 5, 7, 13, 15, 18})
+    for (const DType dtype : {f32, f64}) {
+      CAPTURE(rows);
+      Graph g;
+      const Expr x = g.input("x", dtype, {rows, "m"});
+      const Function f = compile({mean(x - roll(x, 1, 0), 1), max(pad(x, {{1, 1}, {0, 0}}), 1)}, {x}, checked());
+      for (const Index m : {300, 17, 3}) {
+        const Array columns = uneven(dtype, {m, rows});
+        same_bits(f, {Array(columns.transpose())});
+      }
+    }
+}
+
 TEST_CASE("rows that are all there are transposed: nothing is gathered where code knows of which channels they are") {
   if (!has_feature(host_features(), "+avx512f")) return;
   Graph g;
